@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from chat.transcript.entries import Entry
-from chat.transcript.passages import readable_text
+from chat.transcript.readable_text import readable_text
 from llm_worker.request.message_renderer import MessageRenderer
 from llm_worker.request.model_message import Message
 from llm_worker.side_requests.echoes import EchoCheck

@@ -27,8 +27,8 @@ from chat.infrastructure.redis_client import close_async_redis
 from chat.models import Compression, CompressionStatus, ModelConfig, Session
 from chat.models.lease import COMPRESSION_LEASE
 from chat.models.side_request import Purpose
-from chat.protocol.upstream_error import NO_UPSTREAM_ERROR
-from chat.transcript.token_usage import MAX_TOKENS, TokenUsage
+from chat.protocol.errors import NO_UPSTREAM_ERROR
+from chat.transcript.usage import MAX_TOKENS, TokenUsage
 from compression.measurement import CompressionJob, plan_job
 from compression.summarise import SummaryRejected, WrittenSummary, compress_chat_history
 from llm_worker.database import Database

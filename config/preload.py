@@ -51,7 +51,7 @@ def preload() -> bool:
     django.setup()
     for name in MODULES:
         import_module(name)
-    from chat.transcript.encodings import DEFAULT, load_encoding
+    from chat.transcript.tokens import DEFAULT, load_encoding
 
     load_encoding(DEFAULT)
     # Remembers the place of the command line, which it cannot find after the environment has been replaced.

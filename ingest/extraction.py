@@ -23,8 +23,7 @@ from chat.events import files as file_events
 from chat.infrastructure.fault_points import reach
 from chat.metrics import presence
 from chat.models import StoredBytes
-from chat.protocol.errors import ApiError
-from chat.protocol.file_errors import FILE_ERRORS
+from chat.protocol.errors import FILE_ERRORS, ApiError
 from chat.protocol.tasks import INGEST_QUEUE
 from chat.runs import quotas
 from chat.runs.task_queue import enqueue_file

@@ -33,7 +33,7 @@ from chat.models.outcome import RunOutcome
 from chat.protocol.states import Status
 from chat.runs.completion import announce, commit_end
 from chat.transcript.questions import AnyQuestion
-from chat.transcript.tool_identity import AskedTool
+from chat.transcript.tools import AskedTool
 from knowledge.files import blobs
 from knowledge.models import File
 

@@ -20,7 +20,13 @@ REFUSED_LOCALS = {"one", "given", "found", "held", "shown", "said", "kept", "at"
 REFUSED_VERBS = re.compile(r"_*(take|give|hold|keep|tell|go_on|let_wait)(_|$)")
 HUNK = re.compile(r"@@ -\S+ \+(\d+)(?:,\d+)? @@")
 # The colours by which git tells a line that is new from one that it finds removed elsewhere, in a block of some length.
-COLOURS = {"meta": "bold", "frag": "yellow", "new": "green", "newMoved": "cyan", "newMovedAlternative": "cyan"}
+COLOURS = {
+    "meta": "bold",
+    "frag": "yellow",
+    "new": "green",
+    "newMoved": "cyan",
+    "newMovedAlternative": "cyan",
+}
 NAME_OF_FILE, START_OF_HUNK = "\x1b[1m+++ b/", "\x1b[33m@@"
 NEW_LINE, MOVED_LINE = "\x1b[32m+", "\x1b[36m+"
 

@@ -33,8 +33,8 @@ from chat.models import (
 )
 from chat.models.compression import UNDER_WAY, UNSUCCESSFUL
 from chat.models.upstream_failure import upstream_columns
+from chat.protocol.errors import NO_UPSTREAM_ERROR, UpstreamError
 from chat.protocol.tasks import COMPRESS_BRANCH, COMPRESSION_QUEUE
-from chat.protocol.upstream_error import NO_UPSTREAM_ERROR, UpstreamError
 from chat.runs.task_queue import UNREACHABLE, send_message
 from chat.turns import selection
 

@@ -12,7 +12,7 @@ from msgspec import UNSET, Struct, UnsetType
 from chat.presenters.files import FileAnswer
 from chat.presenters.sessions import ChangedSession, ListedSession
 from chat.presenters.turns import RunContinued, StartedAnswer
-from chat.protocol.member_types import Id, choice, doc
+from chat.protocol.answer import Id, choice, doc
 from chat.protocol.wire import StopReason
 
 # --- Of a session, to its subscribers -------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from chat.transcript.entries import Document, Image, Passage, SentBack
 from chat.transcript.packets import snippet
 from chat.transcript.questions import Answered
 from chat.transcript.rebuild import ShownCall, ShownDecision, ShownRound, documents_of
-from chat.transcript.tool_identity import ToolIdentity
+from chat.transcript.tools import ToolIdentity
 
 _ANSWERS = (Decision.ANSWERED, Decision.DECLINED, Decision.SIGNED_IN)
 _MEMBERS = ("number", "document_id", "title", "url")

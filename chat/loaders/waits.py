@@ -6,8 +6,7 @@ from django.db.models import BooleanField, ExpressionWrapper, Q
 
 from chat.models import Approval, Run, ToolCall
 from chat.models.tool_call import ToolCallStatus
-from chat.transcript.caller_tools import CallerTools
-from chat.transcript.waits import Asked, Beside, Wait, find_waits
+from chat.transcript.waits import Asked, Beside, CallerTools, Wait, find_waits
 
 
 def load_waits(run: Run) -> Sequence[Wait]:

@@ -20,7 +20,7 @@ from chat.presenters.json_values import JSONObject
 from chat.presenters.messages import present_branch, present_messages
 from chat.protocol import wire
 from chat.transcript import packets
-from chat.transcript.citation_links import citation_record
+from chat.transcript.citations import citation_record
 
 logger = logging.getLogger(__name__)
 

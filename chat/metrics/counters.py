@@ -9,7 +9,7 @@ from weakref import WeakSet
 from prometheus_client import CollectorRegistry, Counter, Histogram
 
 from chat.models.outcome import RunOutcome
-from chat.transcript.token_usage import TokenUsage
+from chat.transcript.usage import TokenUsage
 
 # Not the default registry, which adds metrics of the process that cannot be summed.
 REGISTRY: Final = CollectorRegistry()

@@ -6,7 +6,7 @@ from django.db import migrations, models
 
 from chat.models.run_options import AreOptions
 from chat.models.session import AreSettings, OptionsIn
-from chat.transcript.session_settings import SessionSettings
+from chat.transcript.answer_settings import SessionSettings
 from knowledge.migration_operations import gather_columns
 from knowledge.models.struct_field import StructField
 

@@ -60,7 +60,7 @@ class Agent(OwnedRow, ReferencedRow):
         blank=True,
         help_text="Ids of those that its chats search, in their order.",
     )
-    # Run options of its chats, unless the chats or their turns set others (chat/transcript/run_options.py).
+    # Run options of its chats, unless the chats or their turns set others (chat/transcript/answer_settings.py).
     options = models.JSONField(default=dict, db_default=NO_OPTIONS, blank=True)
     context_layout = models.CharField(
         max_length=11, choices=ContextLayout.choices, default=ContextLayout.MOVING

@@ -19,15 +19,15 @@ from chat.models.mcp_sign_in import McpCredential
 from chat.models.session import Session
 from chat.models.tool_call import ToolCall
 from chat.protocol.states import Status
-from chat.transcript.forms import Question
 from chat.transcript.questions import (
     MAX_ADDRESS_CHARACTERS,
     AddressQuestion,
     AnyQuestion,
+    Question,
     SignInQuestion,
     present_asked,
 )
-from chat.transcript.tool_identity import MAX_SUMMARY_CHARACTERS, AskedTool, ToolIdentity
+from chat.transcript.tools import MAX_SUMMARY_CHARACTERS, AskedTool, ToolIdentity
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -102,7 +102,7 @@ class Approval(models.Model):
     tool_identity: the ToolIdentity of the tool that the decision is about, as a list; empty: of a built-in tool.
     changed: what is different from the tool of this name that the user has allowed (ToolChange); empty: nothing.
     summary: the first sentence of the tool's description then.
-    message, form: those of a question (chat/transcript/forms.py). The form is text, since JSON columns forget the order
+    message, form: those of a question (chat/transcript/questions.py). The form is text, since JSON columns forget the order
     of properties.  answer: the values of the form by name; null: no answer.
     url: the address that the user has to go to.
     server: the server that the user has to sign in to; null: none, or it was deleted. Its name is the message.

@@ -20,7 +20,7 @@ from chat.models.session import Session
 from chat.models.sql.lease import CLAIM
 from chat.models.upstream_failure import UpstreamFailureFields
 from chat.protocol.states import Status
-from chat.transcript.token_usage import ESTIMATED_TOKENS_HELP
+from chat.transcript.usage import ESTIMATED_TOKENS_HELP
 
 # Doubling stops here: a branch is tried again some day.
 MAX_BACKOFF = timedelta(days=1)

@@ -14,8 +14,8 @@ from django.db import models
 from django.db.models import Q
 
 from chat.models.sql.daily_use import ADD_PENDING, ADD_USE, COUNT_RUNS, READ_ACCOUNT, DailyAccountRow
-from chat.protocol.limit_use import LimitUse
-from chat.transcript.token_usage import TokenUsage
+from chat.protocol.answer import LimitUse
+from chat.transcript.usage import TokenUsage
 
 RUNS: Final = "runs_per_day"
 TOKENS: Final = "tokens_per_day"

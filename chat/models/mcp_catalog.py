@@ -78,7 +78,7 @@ class McpCatalog(models.Model):
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
-    from chat.transcript.tool_hints import Tools
+    from chat.transcript.tools import Tools
 
 
 class McpToolListQuerySet(models.QuerySet["McpToolList"]):

@@ -12,9 +12,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 
 from chat.protocol.server_tool_names import MAX_SERVER_NAME, is_chosen, server_of
-from chat.transcript.tool_annotations import DEFAULT_RULE, ApprovalRule
-from chat.transcript.tool_hints import Tools, limited
-from chat.transcript.tool_identity import digest
+from chat.transcript.tools import DEFAULT_RULE, ApprovalRule, Tools, digest, limited
 
 
 class Transport(models.TextChoices):

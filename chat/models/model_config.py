@@ -19,12 +19,20 @@ from chat.models.model_server_rules import address_problem, key_problem, provide
 from chat.models.provider import Provider, server_address
 from chat.models.sql.model_configs import OFFERED_NAMED
 from chat.models.sql.statements import instance
+from chat.transcript.answer_settings import OPTION_NAMES
 from chat.transcript.dialect import source_of
-from chat.transcript.encodings import installed_encodings
-from chat.transcript.run_options import OPTION_NAMES
-from chat.transcript.token_factor import BOUNDS, START, Measured, TokenFactor, moved
-from chat.transcript.token_usage import TokenUsage
-from chat.transcript.tokens import answer_reserve, picture_tokens, request_tokens
+from chat.transcript.tokens import (
+    BOUNDS,
+    START,
+    Measured,
+    TokenFactor,
+    answer_reserve,
+    installed_encodings,
+    moved,
+    picture_tokens,
+    request_tokens,
+)
+from chat.transcript.usage import TokenUsage
 from knowledge.models import File, FileKind
 
 # ModelConfig, which imports this module.

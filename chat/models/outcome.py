@@ -12,15 +12,14 @@ from chat.models.sql.run_setups import SetupParameters
 from chat.models.sql.runs import END
 from chat.models.tool_call import ToolCall
 from chat.models.upstream_failure import upstream_columns
+from chat.protocol.errors import NO_UPSTREAM_ERROR, UpstreamError
 from chat.protocol.states import STOP_REASONS, Status
-from chat.protocol.upstream_error import NO_UPSTREAM_ERROR, UpstreamError
 from chat.protocol.wire import Error, StopReason
-from chat.transcript.answer_setup import AnswerSetup
+from chat.transcript.answer_settings import AnswerSetup
 from chat.transcript.entries import Document
 from chat.transcript.finish import WHOLE, Finish
-from chat.transcript.run_spending import RunSpending
-from chat.transcript.token_usage import TokenUsage
 from chat.transcript.tokens import count_tokens
+from chat.transcript.usage import RunSpending, TokenUsage
 
 
 @dataclass(frozen=True)

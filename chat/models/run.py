@@ -28,8 +28,7 @@ from chat.models.upstream_failure import UpstreamFailureFields
 from chat.protocol.states import HELD, LIVE, TERMINAL, Status, sources
 from chat.protocol.tasks import DEFAULT_QUEUE
 from chat.transcript.finish import WHOLE, Finish
-from chat.transcript.run_spending import RunSpending
-from chat.transcript.token_usage import TokenUsage
+from chat.transcript.usage import RunSpending, TokenUsage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,7 +5,7 @@ from typing import Final
 from django.db import models
 from django.db.models import F, Func, Value
 
-from chat.transcript.run_options import MOST_TEMPERATURE, OPTION_NAMES
+from chat.transcript.answer_settings import MOST_TEMPERATURE, OPTION_NAMES
 
 NO_OPTIONS: Final = Value({}, output_field=models.JSONField())
 _NAMES: Final = ", ".join(OPTION_NAMES)

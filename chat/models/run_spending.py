@@ -12,8 +12,7 @@ from django.db.models.functions import Coalesce, TruncDate
 
 from chat.models.lease import L, LeasedQuerySet
 from chat.protocol.states import LIVE
-from chat.transcript.run_spending import RunLimits, RunSpending
-from chat.transcript.token_usage import TokenUsage
+from chat.transcript.usage import RunLimits, RunSpending, TokenUsage
 
 # The columns that hold token counts, of runs and of requests beside them.
 USAGE = TokenUsage._fields
@@ -37,7 +36,7 @@ class RunUsage(LeasedQuerySet[L]):
 
 
 class RunSpendingFields(models.Model):
-    """Sums of all attempts; written with every round of tools and at the end. See chat/transcript/run_spending.py."""
+    """Sums of all attempts; written with every round of tools and at the end. See chat/transcript/usage.py."""
 
     spent_inferences = models.IntegerField(default=0, db_default=0)
     spent_tool_calls = models.IntegerField(default=0, db_default=0)

@@ -18,7 +18,7 @@ from chat.models.run_options import AreOptions
 from chat.models.sql import sessions
 from chat.models.sql.rows import SessionRow
 from chat.models.sql.statements import Query, instance, literals, together
-from chat.transcript.session_settings import SessionSettings, WhileAnswering, split_settings
+from chat.transcript.answer_settings import SessionSettings, WhileAnswering, split_settings
 from knowledge.models import Project
 from knowledge.models.struct_field import Merged, StructField
 

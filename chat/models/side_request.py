@@ -17,7 +17,7 @@ from chat.models.compression import Compression
 from chat.models.run import Run
 from chat.models.run_spending import USAGE
 from chat.models.session import Session
-from chat.transcript.token_usage import TokenUsage
+from chat.transcript.usage import TokenUsage
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User

@@ -17,7 +17,7 @@ from knox.models import AuthToken
 
 from chat.models.agent import Agent
 from chat.models.sql import token_use
-from chat.protocol.limit_use import LimitUse
+from chat.protocol.answer import LimitUse
 
 MAX_NAME: Final = 100
 # The beginning of the stored digest, as long as a UUID, identifies a token.

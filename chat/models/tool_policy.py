@@ -8,7 +8,7 @@ from django.db.models import Q
 
 from chat.models.mcp_server import McpServer
 from chat.protocol.server_tool_names import is_server_tool, server_of
-from chat.transcript.tool_annotations import DEFAULT_RULE, STRICTER, ApprovalRule
+from chat.transcript.tools import DEFAULT_RULE, STRICTER, ApprovalRule
 
 
 class ToolPolicyQuerySet(models.QuerySet["ToolPolicy"]):

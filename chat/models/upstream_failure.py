@@ -6,7 +6,7 @@ from typing import Any
 
 from django.db import models
 
-from chat.protocol.upstream_error import MAX_CODE_CHARACTERS, UpstreamError
+from chat.protocol.errors import MAX_CODE_CHARACTERS, UpstreamError
 
 
 class UpstreamFailureFields(models.Model):

@@ -9,9 +9,8 @@ from msgspec import UNSET, UnsetType
 from chat.models import ModelConfig
 from chat.models.model_config import fits_model, tokens_of_file
 from chat.presenters.json_values import JSONObject
-from chat.protocol.answer import Answer, with_members
-from chat.protocol.file_errors import file_error_message
-from chat.protocol.member_types import Moment, choice, doc
+from chat.protocol.answer import Answer, Moment, choice, doc, with_members
+from chat.protocol.errors import file_error_message
 from knowledge.models import File, FileKind, FileStatus
 from knowledge.texts.reading import Reading
 

@@ -17,8 +17,7 @@ from chat.models.run_spending import run_limits
 from chat.presenters.json_values import JSONObject
 from chat.presenters.related import CitationAnswer, MessageFileAnswer, ToolCallAnswer, present_related
 from chat.presenters.runs import RunErrorAnswer, present_cut, present_error
-from chat.protocol.answer import Answer
-from chat.protocol.member_types import Moment, choice, doc
+from chat.protocol.answer import Answer, Moment, choice, doc
 from chat.protocol.states import Status
 from chat.transcript.finish import CUT
 

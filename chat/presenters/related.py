@@ -12,7 +12,7 @@ from chat.models.model_config import tokens_of_file
 from chat.models.tool_call import ToolCallStatus
 from chat.presenters.files import has_thumbnail
 from chat.presenters.json_values import JSONObject
-from chat.protocol.answer import Answer, with_members
+from chat.protocol.answer import Answer, choice, doc, with_members
 from chat.protocol.call_answers import (
     CHANGED,
     SUMMARY,
@@ -23,8 +23,7 @@ from chat.protocol.call_answers import (
     SourceAnswer,
     ToolImageAnswer,
 )
-from chat.protocol.member_types import choice, doc
-from chat.transcript.citation_links import citation_record
+from chat.transcript.citations import citation_record
 from chat.transcript.entries import Image
 from chat.transcript.packets import present_image
 from knowledge.models import FileKind

@@ -7,12 +7,11 @@ from msgspec import UNSET, UnsetType
 
 from chat.models import Run
 from chat.presenters.json_values import JSONObject
-from chat.protocol.answer import Answer
-from chat.protocol.member_types import Moment, choice, doc
-from chat.protocol.run_errors import RUN_ERRORS
+from chat.protocol.answer import Answer, Moment, choice, doc
+from chat.protocol.errors import RUN_ERRORS
 from chat.protocol.states import Status
-from chat.transcript.run_options import present_options
-from chat.transcript.token_usage import ESTIMATED_TOKENS_HELP
+from chat.transcript.answer_settings import present_options
+from chat.transcript.usage import ESTIMATED_TOKENS_HELP
 
 # The parts of a request, each with its tokens in Run.context_usage.
 CONTEXT_PARTS: Final = ("system", "tools", "summary", "history", "files", "question")

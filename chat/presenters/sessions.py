@@ -8,11 +8,9 @@ from msgspec import UNSET, UnsetType
 
 from chat.models import ChatMessage, Role, Session, Turn
 from chat.presenters.json_values import JSONObject
-from chat.protocol.answer import Answer, with_members
-from chat.protocol.member_types import Moment, doc
+from chat.protocol.answer import Answer, Moment, doc, with_members
 from chat.protocol.states import Status
-from chat.transcript.run_options import present_options
-from chat.transcript.session_settings import SessionSettings
+from chat.transcript.answer_settings import SessionSettings, present_options
 
 
 class SessionMembers(Answer):

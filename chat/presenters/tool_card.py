@@ -4,8 +4,7 @@ from typing import Annotated, Literal
 
 from django.conf import settings
 
-from chat.protocol.answer import Answer
-from chat.protocol.member_types import doc
+from chat.protocol.answer import Answer, doc
 
 
 class ToolCard(Answer, kw_only=True):

@@ -6,8 +6,7 @@ from uuid import UUID
 
 from chat.models import Run, Turn
 from chat.presenters.json_values import JSONObject
-from chat.protocol.answer import Answer
-from chat.protocol.member_types import doc
+from chat.protocol.answer import Answer, doc
 
 
 class StartedRunAnswer(Answer):

@@ -1,16 +1,18 @@
-"""The base of the answers to clients: one msgspec Struct for each answer. Pure.
+"""The base of the answers to clients, with the types of their members: one msgspec Struct for each answer. Pure.
 
 The OpenAPI document (web/rest/answer_schemas.py), the AsyncAPI document and the page's types are generated from these
 classes, so that a new member is written once. The names of classes are those of components.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
+from datetime import datetime
+from decimal import Decimal
 from functools import cache, reduce
 from operator import or_
 from types import NoneType, UnionType
-from typing import Annotated, Any, Final, Self, TypeVar, Union, cast, get_args, get_origin
+from typing import Annotated, Any, Final, NamedTuple, Self, TypeVar, Union, cast, get_args, get_origin
 
-from msgspec import UNSET, Struct, UnsetType, defstruct, to_builtins
+from msgspec import UNSET, Meta, Struct, UnsetType, defstruct, to_builtins
 from msgspec.structs import fields
 
 S = TypeVar("S")
@@ -70,3 +72,45 @@ def _without_null(kind: Any) -> Any:
 @cache
 def _required(answer: type[Answer]) -> list[str]:
     return [field.name for field in fields(answer) if field.required]
+
+
+# With a time zone: RFC 3339, in UTC.
+Moment = Annotated[datetime, Meta(tz=True)]
+# The id of a row, where it is at hand as a string.
+Id = Annotated[str, Meta(extra_json_schema={"format": "uuid"})]
+ADDRESS: Final = Meta(extra_json_schema={"format": "uri"})
+
+
+def doc(text: str) -> Meta:
+    """Return the description of a member."""
+    return Meta(description=text)
+
+
+def at_most(characters: int) -> Meta:
+    """Return the annotation of a string whose length is limited in requests. What is stored is read whatever its length."""
+    return Meta(extra_json_schema={"maxLength": characters})
+
+
+def choice(values: Iterable[Any], text: str | None = None) -> Meta:
+    """Return the annotation of a string that is one of `values`."""
+    return Meta(description=text, extra_json_schema={"enum": [str(value) for value in values]})
+
+
+class LimitUse(NamedTuple):
+    """code: that of the limit.  max: None: there is no limit.  unit: what is counted, in the plural.
+
+    resets_at: when `used` starts again at 0, UTC; None: it falls when something ends or is deleted.
+    is_estimated: tokens that no server reported are counted too.
+    """
+
+    code: str
+    used: int | Decimal
+    max: int | Decimal | None
+    unit: str
+    resets_at: datetime | None = None
+    is_estimated: bool = False
+
+
+def plain_number(value: int | Decimal) -> int | float:
+    """Return the number as JSON has it."""
+    return value if isinstance(value, int) else float(value)

@@ -5,8 +5,7 @@ from typing import Annotated, Any, Final
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from chat.protocol.answer import Answer
-from chat.protocol.member_types import Id, choice, doc
+from chat.protocol.answer import Answer, Id, choice, doc
 
 
 class PassageAnswer(Answer):

@@ -1,9 +1,15 @@
-"""ApiError: an error answer with a code from one table, for REST and the websocket alike. Pure.
+"""The errors that clients are told: of requests (ApiError), of files, of runs, and what a model server said. Pure.
 
 Clients branch on the codes, people read the messages. Renaming a code breaks clients.
+
+Clients branch on the codes; renaming one breaks them, and rows that hold it.
+
+Pure. Clients branch on the codes.
 """
 
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
+
+from chat.protocol.wire import Error
 
 REFUSALS: Final[dict[str, tuple[int, str]]] = {
     # What was sent
@@ -180,3 +186,113 @@ class ApiError(Exception):
         self.retry_after_s = retry_after_s
         self.details = details
         super().__init__(code)
+
+
+FILE_ERRORS: Final[dict[str, str]] = {
+    "file_type_unsupported": "Files of this type cannot be read.",
+    "file_missing": "The content of the file is gone. Upload it again.",
+    "content_missing": "The file was imported without its content. Upload it again.",
+    "file_unreadable": "The file could not be read.",
+    "document_corrupt": "The document is damaged, or is not what its name says.",
+    "document_encrypted": "The document is protected by a password.",
+    "document_limits": "The document is too large to be read.",
+    "document_unsafe": "The document contains XML constructs that are not accepted.",
+    "archive_limits": "The archive unpacks to too much, or holds further archives.",
+    "archive_unsafe": "The archive holds names that lead outside of it.",
+    "image_corrupt": "The picture is damaged.",
+    "image_limits": "The picture has too many pixels.",
+    "storage_full": "There is no room for the text of the file. Delete some chats or files first.",
+    "too_many_chunks": "There is no room for more texts that are searched.",
+    "url_scheme_blocked": "Only addresses that begin with http:// or https:// are read.",
+    "url_address_blocked": "This address is not read: it does not lead to a public server, or has a port or a user name.",
+    "url_unreachable": "The server of the address does not answer.",
+    "too_many_redirects": "The address leads to others too often.",
+    "response_too_large": "What the address leads to is too large.",
+    "content_type_unsupported": "What the address leads to is not a text.",
+    "http_error": "The server of the address answered with an error.",
+    "timeout": "The server of the address took too long.",
+    "tls_error": "The connection to the server of the address is not secure.",
+}
+
+
+def file_error_message(code: str) -> str:
+    return FILE_ERRORS.get(code, FILE_ERRORS["file_unreadable"])
+
+
+RUN_ERRORS: Final[dict[str, tuple[str, bool]]] = {
+    "context_too_long": (
+        "The conversation is too long for the model. Shorten it, or use a larger model.",
+        False,
+    ),
+    "prompt_too_long": (
+        "The prompts of the agent, the project and the chat are too long for the model. Shorten them, or use a larger model.",
+        False,
+    ),
+    "tools_too_long": (
+        "The descriptions of the chosen tools are too long for the model. Choose fewer tools, or use a larger model.",
+        False,
+    ),
+    "empty_response": ("The model returned an empty answer.", True),
+    "output_limit_reached": ("The model reached its output limit before the answer began.", True),
+    "model_refusal": ("The model declined to answer.", False),
+    "model_not_configured": ("The model is not available any more.", False),
+    "tool_unknown": ("The model cannot use the requested tool.", False),
+    "tool_not_configured": ("The requested tool is not set up on this server.", False),
+    "option_unsupported": ("The model cannot have an option that was chosen.", False),
+    "upstream_option_rejected": ("The model server refused an option that was chosen.", False),
+    "upstream_auth": ("The model server refused the credentials.", False),
+    "upstream_quota": ("The budget at the model server is used up.", False),
+    "model_not_found": ("The model server does not have this model.", False),
+    "content_filtered": ("The model server's content filter rejected the request.", False),
+    "upstream_rejected": ("The model server rejected the request.", False),
+    "upstream_rate_limited": ("The model server is busy.", True),
+    "upstream_unavailable": ("The model server failed or is overloaded.", True),
+    "upstream_unreachable": ("The model server could not be reached.", True),
+    "upstream_timeout": ("The model server did not answer in time.", True),
+    "upstream_interrupted": ("The model server broke off in the middle of the answer.", True),
+    "upstream_malformed": ("The model server sent something that is not a chat completion.", True),
+    "run_limit_reached": ("The answer used all that one answer may use before it had a text.", False),
+    "deadline_exceeded": ("The answer took longer than allowed.", True),
+    "worker_lost": ("The answer was interrupted too often.", True),
+    "internal_error": ("Something went wrong on our side.", True),
+}
+
+
+def run_error(code: str, subject: str = "") -> Error:
+    """Build the error of this code. subject: the name of what is wrong, if there is one."""
+    message, retryable = RUN_ERRORS[code]
+    if subject:
+        message = f"{message.removesuffix('.')}: {subject}."
+    return Error(code=code, message=message, retryable=retryable)
+
+
+PROVIDER_ERRORS: Final[dict[str, str]] = {
+    "address_refused": "The address belongs to no model server.",
+    "redirected": "The server sends requests to another address. Enter that one.",
+    "no_model_list": "The server has no list of models at this address. Usually the address ends in /v1.",
+    "not_json": "The server answers, but not in JSON. Usually the address ends in /v1.",
+    "not_openai": "The server answers, but not as OpenAI-compatible servers do.",
+    "list_too_long": "The list of models is too long.",
+    "key_unreadable": "The key cannot be decrypted any more. Enter it again.",
+    "encryption_unavailable": "SECRETS_KEYS is not set for the llm workers.",
+}
+CHECK_ERRORS: Final = frozenset({*PROVIDER_ERRORS, *RUN_ERRORS})
+
+
+MAX_CODE_CHARACTERS: Final = 100
+MAX_MESSAGE_CHARACTERS: Final = 2_000
+
+
+class UpstreamError(NamedTuple):
+    """For staff; redacted and capped (llm_worker/upstream/redaction.py).
+
+    status: of HTTP, None without a response.  code: the server's own, or its error's type; may be empty.
+    message: may be our own, where the server said nothing.
+    """
+
+    status: int | None = None
+    code: str = ""
+    message: str = ""
+
+
+NO_UPSTREAM_ERROR: Final = UpstreamError()

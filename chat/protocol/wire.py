@@ -8,6 +8,7 @@ from typing import Annotated, Any, ClassVar, Final, Literal
 
 from msgspec import Struct, json
 
+from chat.protocol.answer import Id, choice, doc
 from chat.protocol.call_answers import (
     CHANGED,
     SUMMARY,
@@ -18,7 +19,6 @@ from chat.protocol.call_answers import (
     SourceAnswer,
     ToolImageAnswer,
 )
-from chat.protocol.member_types import Id, choice, doc
 
 # A packet larger than this is stored in Postgres and referenced.
 MAX_PACKET_BYTES: Final = 64 * 1024

@@ -10,8 +10,8 @@ from django.conf import settings
 from django.contrib.auth.models import User
 
 from chat.models import Run
+from chat.protocol.answer import LimitUse
 from chat.protocol.errors import ApiError
-from chat.protocol.limit_use import LimitUse
 
 
 def check(own_runs: int, queued_runs: Mapping[str, int], queues: Collection[str]) -> None:

@@ -14,8 +14,8 @@ from chat.infrastructure import log_context
 from chat.models import TokenUse
 from chat.models.daily_use import DailyAccount
 from chat.presenters.json_values import isoformat_or_none
+from chat.protocol.answer import LimitUse, plain_number
 from chat.protocol.errors import ApiError
-from chat.protocol.limit_use import LimitUse, plain_number
 
 
 def check(account: DailyAccount, new_runs: int) -> None:

@@ -18,8 +18,8 @@ from redis.exceptions import RedisError
 
 from chat.infrastructure import socket_registry
 from chat.models import Agent, Session, StoredBytes
+from chat.protocol.answer import LimitUse
 from chat.protocol.errors import ApiError
-from chat.protocol.limit_use import LimitUse
 from knowledge.models import File, KnowledgeBase, Project
 
 logger = logging.getLogger(__name__)

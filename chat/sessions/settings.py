@@ -11,7 +11,7 @@ from chat.protocol.body import Body
 from chat.protocol.errors import ApiError
 from chat.sessions.tags import choose_tags
 from chat.sessions.temporary import check_changes
-from chat.transcript.session_settings import SessionSettings
+from chat.transcript.answer_settings import SessionSettings
 
 if TYPE_CHECKING:
     SettingsBody = Body

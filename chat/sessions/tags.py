@@ -14,9 +14,8 @@ from msgspec import Meta
 from chat.models import Session
 from chat.models.sql import tags
 from chat.models.sql.tags import UsedTag
-from chat.protocol.body import rule
+from chat.protocol.body import Visible, rule
 from chat.protocol.errors import ApiError
-from chat.protocol.members import Visible
 from chat.runs import quotas
 
 MAX_CHARACTERS: Final = 40

@@ -20,7 +20,7 @@ from chat.log.stream import QUIET_TTL_S, event_log, positions_now
 from chat.metrics import counters
 from chat.models import Approval, DailyUse, Run, SessionEvent
 from chat.models.run import RunQuerySet
-from chat.protocol.run_errors import run_error
+from chat.protocol.errors import run_error
 from chat.protocol.states import Status
 from chat.runs import task_queue
 from chat.runs.cancellation import UNCLAIMED, stop_abandoned_runs

@@ -14,7 +14,7 @@ from msgspec.structs import asdict, replace
 
 from chat.protocol import wire as p
 from chat.protocol.call_answers import NO_FACTS, CallFacts, PassageAnswer, SourceAnswer, ToolImageAnswer
-from chat.transcript.citation_links import citation_record
+from chat.transcript.citations import citation_record
 from chat.transcript.entries import Document, Image
 from chat.transcript.finish import WHOLE, Finish
 

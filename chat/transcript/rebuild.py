@@ -9,12 +9,12 @@ from typing import Any
 
 from chat.protocol import wire as p
 from chat.protocol.call_answers import NO_FACTS, CallFacts
-from chat.transcript.citation_links import citation_link
+from chat.transcript.citations import citation_link
 from chat.transcript.entries import Document, Image, SentBack
 from chat.transcript.finish import WHOLE, Finish
 from chat.transcript.packets import Blocks, Placed
 from chat.transcript.questions import Answered, AnyQuestion
-from chat.transcript.tool_identity import ToolIdentity
+from chat.transcript.tools import ToolIdentity
 
 
 @dataclass(frozen=True)

@@ -20,15 +20,13 @@ from chat.models import Approval, McpServer, McpToolList, Run, ToolCall
 from chat.models.approval import MAX_NOTE_CHARACTERS, Decision, Kind
 from chat.models.tool_call import ToolCallStatus
 from chat.presenters.json_values import JSONObject
-from chat.protocol.answer import Answer
+from chat.protocol.answer import Answer, choice, doc
 from chat.protocol.body import Body, rule
 from chat.protocol.errors import ApiError
-from chat.protocol.member_types import choice, doc
 from chat.protocol.server_tool_names import is_server_tool
 from chat.protocol.states import TERMINAL, Status
 from chat.runs.task_queue import enqueue_on_commit
-from chat.transcript.forms import Question, find_problem
-from chat.transcript.questions import AddressQuestion, SignInQuestion
+from chat.transcript.questions import AddressQuestion, Question, SignInQuestion, find_problem
 from chat.transcript.tool_arguments import first_violation
 from chat.turns.current_branch import lock_session
 

@@ -9,7 +9,7 @@ from chat.infrastructure.after_commit import call_after_commit
 from chat.models import ChatMessage, Role, Session, Turn
 from chat.protocol.errors import ApiError
 from chat.runs import cancellation
-from chat.transcript.session_settings import WhileAnswering
+from chat.transcript.answer_settings import WhileAnswering
 
 
 def select_branch(message: ChatMessage) -> Session:

@@ -32,7 +32,7 @@ from chat.models import (
 from chat.models.message import REPLIES
 from chat.models.sql import statements
 from chat.protocol.errors import ApiError
-from chat.transcript.plain_title import provisional_title
+from chat.transcript.readable_text import provisional_title
 from chat.turns.current_branch import lock_session, show_path
 
 # The rows that name their session and belong to messages, by the path to these. Events stay: they are numbered.

@@ -24,7 +24,7 @@ from chat.models.turn import SentBeside
 from chat.presenters.json_values import JSONObject
 from chat.presenters.turns import present_turn
 from chat.runs import daily_limits, task_queue
-from chat.transcript.run_options import RunOptions
+from chat.transcript.answer_settings import RunOptions
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,10 @@ from msgspec import UNSET, UnsetType
 from chat.models import ChatMessage, Role, Run, Session, TipSnapshot, Turn
 from chat.models.turn import SentBeside
 from chat.prompts import dynamic_context, prompt_blocks
-from chat.protocol.body import Body
+from chat.protocol.body import Body, SomeModels
 from chat.protocol.errors import ApiError
-from chat.protocol.members import SomeModels
 from chat.runs import admission, daily_limits, quotas, task_queue, turn_parts, turn_queue
-from chat.transcript.run_options import OptionsBody, RunOptions
+from chat.transcript.answer_settings import OptionsBody, RunOptions
 from chat.turns import knowledge_bases, selection
 from chat.turns.current_branch import apply_while_answering, lock_session, make_path_current
 from chat.turns.insert import StartedTurn, TurnInsert, store_turn_locked

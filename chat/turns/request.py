@@ -9,19 +9,20 @@ from django.conf import settings
 from msgspec import UNSET, Meta, UnsetType, json
 
 from chat.models.turn import SentBeside
-from chat.protocol.body import Body, rule
-from chat.protocol.errors import ApiError
-from chat.protocol.member_types import doc
-from chat.protocol.members import (
+from chat.protocol.answer import doc
+from chat.protocol.body import (
     INVISIBLE,
+    Body,
     KnowledgeBases,
     SomeModels,
     Text,
     check_visible,
     has_visible_text,
     matches_none,
+    rule,
 )
-from chat.transcript.run_options import OptionsBody, RunOptions
+from chat.protocol.errors import ApiError
+from chat.transcript.answer_settings import OptionsBody, RunOptions
 from chat.turns.tool_names import Tool
 
 MAX_ADDITIONAL_CONTEXT_CHARACTERS: Final = 8_000

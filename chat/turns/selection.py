@@ -6,7 +6,7 @@ from typing import Any
 from chat.models import ModelConfig, Session
 from chat.protocol.errors import ApiError
 from chat.protocol.server_tool_names import is_chosen
-from chat.transcript.run_options import RunOptions, merge_options
+from chat.transcript.answer_settings import RunOptions, merge_options
 
 # Lists of model names, in the order in which they are tried: if all models of one are disabled, the next one is used.
 Choices = Sequence[Sequence[str]]

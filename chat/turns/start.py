@@ -19,7 +19,7 @@ from chat.presenters.tools import is_configured
 from chat.prompts import dynamic_context, prompt_blocks
 from chat.protocol.errors import ApiError
 from chat.runs import admission, daily_limits, quotas, task_queue, turn_parts, turn_queue
-from chat.transcript.run_options import RunOptions
+from chat.transcript.answer_settings import RunOptions
 from chat.transcript.tokens import count_tokens
 from chat.turns import files as turn_files
 from chat.turns import knowledge_bases, selection

@@ -24,11 +24,9 @@ from rest_framework.response import Response
 from chat.events import access
 from chat.models import Agent, Scope, TokenScope
 from chat.models.token_scope import MAX_NAME, scope_of, token_id
-from chat.protocol.answer import Answer
-from chat.protocol.body import Body, parse_id
+from chat.protocol.answer import Answer, Moment, choice, doc
+from chat.protocol.body import MAX_USER_NAME, Body, LifetimeDays, Text, parse_id
 from chat.protocol.errors import ApiError
-from chat.protocol.member_types import Moment, choice, doc
-from chat.protocol.members import MAX_USER_NAME, LifetimeDays, Text
 from chat.runs import quotas
 from features.accounts.login_attempt import login_attempt
 from features.accounts.passwords import LimitedPasswordChange, has_password, store_password

@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy as _
 
 from chat.models import Agent, ModelConfig
 from chat.presenters.tools import choices_of_servers, choosable_tools
-from chat.protocol.members import MAX_MODELS
+from chat.protocol.body import MAX_MODELS
 
 LARGE = forms.Textarea(attrs={"rows": 20, "cols": 100})
 

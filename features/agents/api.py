@@ -16,14 +16,17 @@ from rest_framework.response import Response
 from chat.models import Agent
 from chat.models.agent import ContextLayout
 from chat.presenters.json_values import JSONObject
-from chat.protocol.answer import Answer
-from chat.protocol.body import Body, patched
+from chat.protocol.answer import Answer, Moment, choice, doc
+from chat.protocol.body import DISTINCT, Body, KnowledgeBases, Models, UserName, Visible, patched
 from chat.protocol.errors import ApiError
-from chat.protocol.member_types import Moment, choice, doc
-from chat.protocol.members import DISTINCT, KnowledgeBases, Models, UserName, Visible
 from chat.runs import quotas
-from chat.transcript.run_options import OptionsBody, merge_options, present_options
-from chat.transcript.session_settings import MAX_PROMPT_CHARACTERS, MAX_REMINDER_CHARACTERS
+from chat.transcript.answer_settings import (
+    MAX_PROMPT_CHARACTERS,
+    MAX_REMINDER_CHARACTERS,
+    OptionsBody,
+    merge_options,
+    present_options,
+)
 from chat.turns.knowledge_bases import choose_bases
 from chat.turns.tool_names import Tools
 from features.agents.sharing import groups_to_share_with, pop_audience, share

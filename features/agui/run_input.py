@@ -8,10 +8,10 @@ from uuid import UUID
 
 from msgspec import UNSET, Meta, UnsetType, json
 
+from chat.protocol.answer import choice, doc
 from chat.protocol.body import Body, parse_id, rule
 from chat.protocol.errors import ApiError
-from chat.protocol.member_types import choice, doc
-from chat.transcript.caller_tools import CallerTools
+from chat.transcript.waits import CallerTools
 from features.agui.models import MAX_NAME_CHARACTERS
 from features.openai.conversation import (
     MAX_CALL_ID_CHARACTERS,

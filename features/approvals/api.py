@@ -14,7 +14,7 @@ from chat.models import Approval
 from chat.models.approval import Kind
 from chat.presenters.json_values import JSONObject
 from chat.presenters.page_bytes import count_fitting, text_bytes
-from chat.protocol.answer import Answer
+from chat.protocol.answer import ADDRESS, Answer, Moment, choice, doc
 from chat.protocol.body import parse_id
 from chat.protocol.call_answers import (
     CHANGED,
@@ -24,7 +24,6 @@ from chat.protocol.call_answers import (
     SignInQuestionAnswer,
 )
 from chat.protocol.errors import ApiError
-from chat.protocol.member_types import ADDRESS, Moment, choice, doc
 from chat.turns.approvals import ApprovalBody, DecisionAnswer, decide, get_approval, present_decision
 from web.rest.api_view import StrictAPIView, current_user
 from web.rest.openapi import documented

@@ -10,7 +10,7 @@ from django.template.defaultfilters import filesizeformat
 from django.utils.translation import gettext_lazy as _
 
 from chat.models import ChatMessage, MessageFile, Session
-from chat.protocol.file_errors import FILE_ERRORS
+from chat.protocol.errors import FILE_ERRORS
 from chat.runs.extraction import extract_again
 from knowledge.models import File, FileStatus, KnowledgeBase, Project
 from knowledge.models.file import TEXT_PERMISSION
@@ -25,7 +25,7 @@ SHOWN_CHARACTERS: Final = 2_000
 SHOWN_MESSAGES: Final = 50
 # Columns that are not displayed: the text needs a permission of its own, the others are paths in the storage.
 HIDDEN: Final = frozenset({"text", "content", "thumbnail", "content_hash"})
-# The texts of chat/protocol/file_errors.py, which API clients receive in English.
+# The texts of chat/protocol/errors.py, which API clients receive in English.
 FAILURES: Final = {
     "file_type_unsupported": _("Files of this type cannot be read."),
     "file_missing": _("The content of the file is gone. Upload it again."),

@@ -18,11 +18,9 @@ from rest_framework.response import Response
 from chat.events import knowledge_bases as events
 from chat.presenters.files import IndexingAnswer
 from chat.presenters.json_values import JSONObject
-from chat.protocol.answer import Answer
-from chat.protocol.body import Body, patched, rule
+from chat.protocol.answer import Answer, Moment, choice, doc
+from chat.protocol.body import DISTINCT, INVISIBLE, Body, UserName, Visible, matches_none, patched, rule
 from chat.protocol.errors import ApiError
-from chat.protocol.member_types import Moment, choice, doc
-from chat.protocol.members import DISTINCT, INVISIBLE, UserName, Visible, matches_none
 from chat.runs import quotas
 from chat.sweeper.base_deletion import delete_base
 from features.knowledge_bases import members

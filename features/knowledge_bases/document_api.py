@@ -16,11 +16,9 @@ from rest_framework.response import Response
 
 from chat.presenters.files import FileErrorAnswer, describe_file_error
 from chat.presenters.json_values import JSONObject
-from chat.protocol.answer import Answer, with_members
-from chat.protocol.body import Body, patched
+from chat.protocol.answer import Answer, Moment, choice, doc, with_members
+from chat.protocol.body import Body, Visible, patched
 from chat.protocol.errors import ApiError
-from chat.protocol.member_types import Moment, choice, doc
-from chat.protocol.members import Visible
 from features.knowledge_bases import documents
 from features.knowledge_bases.documents import DocumentSource, read_source, store_source
 from features.knowledge_bases.members import get_editable_base, get_readable_base

@@ -14,10 +14,10 @@ from rest_framework.response import Response
 from chat.models import McpServer, McpToolList
 from chat.models.mcp_server import MAX_DOCUMENT_CHARACTERS, SignInOf, Transport
 from chat.presenters.json_values import JSONObject
+from chat.protocol.answer import choice, doc
 from chat.protocol.body import Body, patched
-from chat.protocol.member_types import choice, doc
 from chat.protocol.server_tool_names import MAX_SERVER_NAME
-from chat.transcript.tool_annotations import DEFAULT_RULE, ApprovalRule
+from chat.transcript.tools import DEFAULT_RULE, ApprovalRule
 from features.mcp.attachment_api import McpCatalogsView, McpPromptsView, McpRequestView, McpResourcesView
 from features.mcp.server_answers import McpServerAnswer, present_mcp_server, shorten_descriptions
 from features.mcp.servers import change_server, create_server

@@ -14,10 +14,8 @@ from chat.models.mcp_request import McpRequestKind, McpRequestStatus
 from chat.models.mcp_server import McpStatus
 from chat.presenters.files import FileAnswer, describe_file
 from chat.presenters.json_values import JSONObject
-from chat.protocol.answer import Answer
-from chat.protocol.body import Body
-from chat.protocol.member_types import choice, doc
-from chat.protocol.members import Text
+from chat.protocol.answer import Answer, choice, doc
+from chat.protocol.body import Body, Text
 from features.mcp.attachments import (
     MAX_ARGUMENT_CHARACTERS,
     attach_resource,

@@ -10,11 +10,8 @@ from chat.models import McpServer
 from chat.models.mcp_server import EDITED, McpStatus, SignInOf, Transport
 from chat.presenters.json_values import JSONObject
 from chat.presenters.page_bytes import PAGE_BYTES
-from chat.protocol.answer import Answer
-from chat.protocol.member_types import Moment, choice, doc
-from chat.transcript.tool_annotations import ApprovalRule
-from chat.transcript.tool_hints import Tools
-from chat.transcript.tool_identity import first_sentence
+from chat.protocol.answer import Answer, Moment, choice, doc
+from chat.transcript.tools import ApprovalRule, Tools, first_sentence
 from features.mcp.sign_ins import NEEDS_SIGN_IN, NOT_NEEDED, SIGNED_IN
 
 # What is left of a description where there is no room for more.

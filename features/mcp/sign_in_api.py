@@ -9,8 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from chat.models.mcp_server import McpServer
-from chat.protocol.answer import Answer
-from chat.protocol.member_types import ADDRESS, Moment, doc
+from chat.protocol.answer import ADDRESS, Answer, Moment, doc
 from features.mcp.sign_ins import begin_sign_in, sign_out
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
 from web.rest.openapi import documented

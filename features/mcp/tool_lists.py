@@ -1,4 +1,4 @@
-"""Stores the tools that MCP servers list, and the word of staff about their hints (chat/transcript/tool_hints.py)."""
+"""Stores the tools that MCP servers list, and the word of staff about their hints (chat/transcript/tools.py)."""
 
 from collections.abc import Collection, Mapping
 from datetime import datetime
@@ -10,7 +10,7 @@ from django.db.models.functions import Now
 
 from chat.models import McpCredential, McpServer, McpToolList
 from chat.models.mcp_server import McpStatus
-from chat.transcript.tool_hints import Tools, confirmed, held, unconfirmed
+from chat.transcript.tools import Tools, confirmed, held, unconfirmed
 from features.mcp.listing_requests import request_listing
 
 

@@ -10,9 +10,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from chat.models import Agent, ModelConfig
-from chat.protocol.answer import Answer
+from chat.protocol.answer import Answer, doc
 from chat.protocol.errors import ApiError
-from chat.protocol.member_types import doc
 from chat.sessions.deletion import delete_session
 from features.openai.authentication import BearerAuthentication, Caller, HasToken
 from features.openai.chat import OpenAIChatAnswer, await_chat, start_chat, stream_chat

@@ -7,12 +7,11 @@ from uuid import UUID
 
 from msgspec import UNSET, UnsetType
 
-from chat.protocol.body import Body, rule
+from chat.protocol.answer import doc
+from chat.protocol.body import Body, Text, has_visible_text, rule
 from chat.protocol.errors import ApiError
-from chat.protocol.member_types import doc
-from chat.protocol.members import Text, has_visible_text
-from chat.transcript.caller_tools import CallerTools
-from chat.transcript.run_options import OptionsBody
+from chat.transcript.answer_settings import OptionsBody
+from chat.transcript.waits import CallerTools
 from chat.turns.request import TurnBody
 from features.openai.conversation import (
     MAX_CALL_ID_CHARACTERS,

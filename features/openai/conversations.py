@@ -11,10 +11,9 @@ from msgspec import UNSET, UnsetType, json
 
 from chat.models import Approval, ChatMessage, Role, Run, Session, ToolCall
 from chat.presenters.page_bytes import count_fitting
-from chat.protocol.answer import Answer
+from chat.protocol.answer import Answer, doc
 from chat.protocol.body import Body, rule
 from chat.protocol.errors import ApiError
-from chat.protocol.member_types import doc
 from features.openai.approvals import present_decisions
 from features.openai.authentication import Caller
 from features.openai.conversation import ToldInput

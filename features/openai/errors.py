@@ -4,9 +4,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Annotated, Any, Final
 
-from chat.protocol.answer import Answer
+from chat.protocol.answer import Answer, doc
 from chat.protocol.errors import ApiError
-from chat.protocol.member_types import doc
 
 # Codes of ours with one of OpenAI's that clients branch on, by the field that is wrong where it matters.
 _CODES: Final = {

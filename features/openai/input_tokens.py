@@ -15,8 +15,8 @@ from chat.models.sql.model_configs import STANDING_PROMPTS
 from chat.models.tool_call import ToolCallStatus
 from chat.prompts.definition import base_prompt_of
 from chat.protocol.errors import ApiError
-from chat.transcript.caller_tools import CallerTools
 from chat.transcript.tokens import OMITTED_RESPONSE_TOKENS, TOKENS_PER_MESSAGE, count_tokens
+from chat.transcript.waits import CallerTools
 from features.openai.authentication import Caller
 from features.openai.response_body import OpenAIResponseBody
 from features.openai.responses import start_response

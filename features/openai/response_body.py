@@ -9,12 +9,11 @@ from uuid import UUID
 from msgspec import UNSET, Meta, UnsetType
 
 from chat.models.approval import MAX_NOTE_CHARACTERS
-from chat.protocol.body import Body, parse_id, rule
+from chat.protocol.answer import choice, doc
+from chat.protocol.body import Body, Text, parse_id, rule
 from chat.protocol.errors import ApiError
-from chat.protocol.member_types import choice, doc
-from chat.protocol.members import Text
-from chat.transcript.caller_tools import CallerTools
-from chat.transcript.run_options import OptionsBody
+from chat.transcript.answer_settings import OptionsBody
+from chat.transcript.waits import CallerTools
 from chat.turns.regeneration import RegenerationBody
 from chat.turns.request import MAX_INSTRUCTIONS_CHARACTERS, TurnBody
 from features.openai.conversation import (

@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from chat.protocol import wire as p
-from chat.transcript.citation_links import citation_link
+from chat.transcript.citations import citation_link
 from chat.transcript.entries import Document
 from chat.transcript.packets import HANDED_OVER, Placed
 from chat.transcript.waits import Wait

@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 from msgspec import json
 
 from chat.protocol import wire as p
-from chat.protocol.run_errors import run_error
+from chat.protocol.errors import run_error
 from chat.transcript.entries import Document
 from chat.transcript.packets import COMPLETED, HANDED_OVER, Blocks, Placed
 from chat.transcript.rebuild import ShownCall, ShownRound, show_before, show_call, show_outcome

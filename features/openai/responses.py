@@ -15,16 +15,15 @@ from chat.loaders.rounds import load_rounds
 from chat.log.rebuilt import rebuild_packets, rebuild_rounds
 from chat.models import Agent, ChatMessage, MessageFile, Role, Run, Session
 from chat.protocol import wire as p
-from chat.protocol.answer import Answer
+from chat.protocol.answer import Answer, choice, doc
 from chat.protocol.errors import ApiError
-from chat.protocol.member_types import choice, doc
 from chat.protocol.states import Status
 from chat.runs.cancellation import stop_run
 from chat.sessions.deletion import delete_session
 from chat.sessions.settings import edit_session
-from chat.transcript.caller_tools import ANY, CallerTools
+from chat.transcript.answer_settings import present_options
 from chat.transcript.finish import FILTERED
-from chat.transcript.run_options import present_options
+from chat.transcript.waits import ANY, CallerTools
 from chat.turns.current_branch import lock_session
 from chat.turns.deletion import delete_message
 from chat.turns.request import TurnBody

@@ -6,7 +6,7 @@ from typing import Any, Final
 from msgspec import UNSET, json
 
 from chat.protocol.errors import ApiError
-from chat.transcript.caller_tools import ANY, CallerFunction, CallerTools
+from chat.transcript.waits import ANY, CallerFunction, CallerTools
 from features.openai.conversation import FUNCTION_NAME, NAME_RULE
 from features.openai.errors import inside
 

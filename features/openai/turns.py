@@ -18,7 +18,7 @@ from chat.sessions.deletion import delete_for_good
 from chat.sessions.forking import renewed
 from chat.sessions.portable import format as f
 from chat.sessions.portable.importer import store_session
-from chat.transcript.caller_tools import CallerTools
+from chat.transcript.waits import CallerTools
 from chat.turns.files import attach, load_readable
 from chat.turns.insert import StartedTurn
 from chat.turns.regeneration import RegenerationBody, regenerate_turn

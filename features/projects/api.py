@@ -18,14 +18,12 @@ from chat.models import ModelConfig
 from chat.models.model_config import tokens_for_model
 from chat.presenters.files import FileAnswer, IndexingAnswer, describe_file, present_file
 from chat.presenters.json_values import JSONObject
-from chat.protocol.answer import Answer
-from chat.protocol.body import Body, patched
+from chat.protocol.answer import Answer, Moment, doc
+from chat.protocol.body import Body, Visible, patched
 from chat.protocol.errors import ApiError
-from chat.protocol.member_types import Moment, doc
-from chat.protocol.members import Visible
 from chat.protocol.wire import encode
 from chat.runs import quotas
-from chat.transcript.session_settings import MAX_PROMPT_CHARACTERS
+from chat.transcript.answer_settings import MAX_PROMPT_CHARACTERS
 from chat.transcript.tokens import PROJECT_SHARE
 from knowledge.models import File, FileKind, FileStatus, Project
 from knowledge.search.indexing import chunks_without_vector

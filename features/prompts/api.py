@@ -10,11 +10,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from chat.presenters.json_values import JSONObject
-from chat.protocol.answer import Answer
-from chat.protocol.body import Body, patched
+from chat.protocol.answer import Answer, Moment
+from chat.protocol.body import Body, Text, Visible, patched
 from chat.protocol.errors import ApiError
-from chat.protocol.member_types import Moment
-from chat.protocol.members import Text, Visible
 from chat.runs import quotas
 from features.prompts.models import SavedPrompt
 from web.rest.api_view import StrictAPIView, current_user, get_own_row

@@ -20,11 +20,9 @@ from chat.infrastructure import encryption
 from chat.models import ModelConfig, Provider
 from chat.models.provider import may_view_providers
 from chat.presenters.json_values import JSONObject
-from chat.protocol.answer import Answer
-from chat.protocol.body import Body, patched
-from chat.protocol.member_types import Moment, choice, doc
-from chat.protocol.members import Visible
-from chat.protocol.run_errors import PROVIDER_ERRORS, RUN_ERRORS
+from chat.protocol.answer import Answer, Moment, choice, doc
+from chat.protocol.body import Body, Visible, patched
+from chat.protocol.errors import PROVIDER_ERRORS, RUN_ERRORS
 from features.providers.providers import (
     MAX_MODELS,
     MAX_NAME_CHARACTERS,

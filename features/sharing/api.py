@@ -18,11 +18,9 @@ from rest_framework.response import Response
 
 from chat.models import ChatMessage, Role, Run, Session, Share
 from chat.presenters.json_values import JSONObject
-from chat.protocol.answer import Answer
-from chat.protocol.body import Body
+from chat.protocol.answer import Answer, Moment, doc
+from chat.protocol.body import Body, LifetimeDays
 from chat.protocol.errors import ApiError
-from chat.protocol.member_types import Moment, doc
-from chat.protocol.members import LifetimeDays
 from chat.sessions.temporary import check_listed
 from features.sharing.shared_page import SharedPageAnswer, read_page
 from web.rest.api_view import StrictAPIView, current_user, get_own_row

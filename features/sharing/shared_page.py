@@ -17,12 +17,11 @@ from chat.models.tool_call import ToolCallStatus
 from chat.presenters.json_values import JSONObject
 from chat.presenters.related import present_citations, present_files
 from chat.presenters.runs import present_cut
-from chat.protocol.answer import Answer
+from chat.protocol.answer import Answer, Moment, choice, doc
 from chat.protocol.errors import ApiError
-from chat.protocol.member_types import Moment, choice, doc
 from chat.protocol.states import LIVE
 from chat.transcript.finish import CUT
-from chat.transcript.passages import readable_text
+from chat.transcript.readable_text import readable_text
 
 # Largest page that is cached. With the number of entries in settings.CACHES it limits the memory of one process.
 MAX_CACHED_BYTES: Final = 1024 * 1024

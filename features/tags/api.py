@@ -9,10 +9,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from chat.models.sql.tags import UsedTag
-from chat.protocol.answer import Answer
+from chat.protocol.answer import Answer, doc
 from chat.protocol.body import Body
 from chat.protocol.errors import ApiError
-from chat.protocol.member_types import doc
 from chat.sessions.tags import MAX_CHARACTERS, Tag, list_tags
 from features.tags.tags import delete_tag, rename_tag
 from web.rest.api_view import StrictAPIView, current_user

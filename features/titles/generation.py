@@ -14,8 +14,7 @@ from chat.events.session_events import record_session_changed
 from chat.infrastructure import log_context
 from chat.models import ModelConfig, Run, Session
 from chat.models.side_request import Purpose
-from chat.transcript.passages import readable_text
-from chat.transcript.plain_title import provisional_title, without_marks
+from chat.transcript.readable_text import provisional_title, readable_text, without_marks
 from llm_worker.database import Database
 from llm_worker.request.model_message import LanguageModelInput, Message
 from llm_worker.side_requests.recording import RecordingModels, SideTask

@@ -13,7 +13,7 @@ from chat.models.sql.turns import TurnState
 from chat.protocol.states import Status
 from chat.runs.task_queue import UNREACHABLE, enqueue
 from chat.runs.turn_parts import TurnPart, register
-from chat.transcript.plain_title import provisional_title
+from chat.transcript.readable_text import provisional_title
 
 # run_id: str, of the answer that the session is named after. Workers of other releases read the name: do not change it.
 TITLE_SESSION: Final = "llm_worker.title_session"

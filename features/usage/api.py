@@ -19,12 +19,10 @@ from chat.models import Run, SideRequest, TokenUse
 from chat.models.run_spending import USAGE
 from chat.models.side_request import COUNTED_FOR_A_SAFE_SUMMARY, Purpose
 from chat.presenters.json_values import JSONObject
-from chat.protocol.answer import Answer
+from chat.protocol.answer import Answer, LimitUse, Moment, choice, doc, plain_number
 from chat.protocol.errors import ApiError
-from chat.protocol.limit_use import LimitUse, plain_number
-from chat.protocol.member_types import Moment, choice, doc
 from chat.runs import admission, daily_limits, quotas
-from chat.transcript.token_usage import ESTIMATED_TOKENS_HELP
+from chat.transcript.usage import ESTIMATED_TOKENS_HELP
 from web.rest.api_view import StrictAPIView, current_user
 from web.rest.openapi import documented, query
 from web.rest.pagination import YEARS

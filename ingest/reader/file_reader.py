@@ -99,8 +99,7 @@ def _read_text(content_type: str, folder: Path) -> Outcome:
     if len(text) > MAX_TEXT_CHARACTERS:
         raise Unreadable("document_limits")
     (folder / "text").write_bytes(text.encode())
-    from chat.transcript.encodings import installed_encodings
-    from chat.transcript.tokens import count_tokens
+    from chat.transcript.tokens import count_tokens, installed_encodings
 
     _, *others = installed_encodings()
     return Outcome(

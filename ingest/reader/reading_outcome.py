@@ -30,7 +30,7 @@ def page_picture_name(page: int | str) -> str:
 
 
 class Outcome(Struct, frozen=True, omit_defaults=True):
-    """The outcome of reading a file. error: a code of chat/protocol/file_errors.py, or empty.
+    """The outcome of reading a file. error: a code of chat/protocol/errors.py, or empty.
 
     has_text, has_picture: there is a file `text` or `picture`, and with a picture also `thumbnail`.
     tokens_by_encoding: for the installed encodings except the default.

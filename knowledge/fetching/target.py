@@ -122,7 +122,7 @@ def _no_host(why: str) -> NoReturn:
 
 
 class UrlRefused(Exception):
-    """A URL was not read. code: a stable code of chat/protocol/file_errors.py.
+    """A URL was not read. code: a stable code of chat/protocol/errors.py.
     location: where the redirect leads that was not followed.
     """
 

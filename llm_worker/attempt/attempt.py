@@ -15,7 +15,7 @@ from redis.exceptions import RedisError
 from chat.infrastructure.revocation import is_revoked, part_of
 from chat.log.publisher import Publisher
 from chat.metrics import counters
-from chat.protocol.run_errors import run_error
+from chat.protocol.errors import run_error
 from chat.protocol.states import Status
 from chat.protocol.wire import RunAddress
 from chat.transcript.dialect import UNTAGGED_THINKING

@@ -22,16 +22,16 @@ from chat.metrics import counters
 from chat.models import Run, ToolCall
 from chat.models.outcome import RunOutcome
 from chat.models.run_spending import run_limits
+from chat.protocol.errors import NO_UPSTREAM_ERROR, UpstreamError
 from chat.protocol.states import Status
-from chat.protocol.upstream_error import NO_UPSTREAM_ERROR, UpstreamError
 from chat.protocol.wire import Error, Snapshot
 from chat.runs.orphans import publish_end_above
+from chat.transcript.answer_settings import asks_for_json
 from chat.transcript.citations import linked_documents
 from chat.transcript.dialect import UNTAGGED_THINKING
 from chat.transcript.finish import WHOLE
 from chat.transcript.packets import Blocks
-from chat.transcript.run_options import asks_for_json
-from chat.transcript.token_usage import TokenUsage
+from chat.transcript.usage import TokenUsage
 from llm_worker.attempt.checkpointer import CheckpointTracker
 from llm_worker.attempt.fenced_writes import (
     Checkpoint,

@@ -11,7 +11,7 @@ from django.db import DatabaseError
 
 from chat.log.producer import PacketProducer
 from chat.models import Run
-from chat.transcript.answer_setup import AnswerSetup
+from chat.transcript.answer_settings import AnswerSetup
 from llm_worker.attempt.fenced_writes import Checkpoint, save_checkpoints
 from llm_worker.database import Database
 from llm_worker.loop.emitter import Emitter

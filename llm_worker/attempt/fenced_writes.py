@@ -24,15 +24,15 @@ from chat.models.approval import Decision
 from chat.models.outcome import RunOutcome
 from chat.models.sql.run_setups import SetupParameters, store_setups
 from chat.models.sql.statements import Statement, literals
+from chat.protocol.errors import NO_UPSTREAM_ERROR
 from chat.protocol.states import HELD as HELD_STATUSES
 from chat.protocol.states import TERMINAL, Status
 from chat.protocol.strict_json import storable
-from chat.protocol.upstream_error import NO_UPSTREAM_ERROR
 from chat.runs import completion
-from chat.transcript.answer_setup import AnswerSetup
+from chat.transcript.answer_settings import AnswerSetup
 from chat.transcript.entries import Document
 from chat.transcript.finish import Finish
-from chat.transcript.token_usage import TokenUsage
+from chat.transcript.usage import TokenUsage
 
 logger = logging.getLogger(__name__)
 

@@ -21,8 +21,8 @@ from chat.models.tool_call import ToolCallStatus
 from chat.protocol.errors import ApiError
 from chat.runs import extraction, quotas
 from chat.transcript.entries import Image
-from chat.transcript.run_spending import RunSpending
 from chat.transcript.tokens import count_tokens
+from chat.transcript.usage import RunSpending
 from knowledge.files import blobs
 from knowledge.files.file_types import HEAD_BYTES, detect_type
 from knowledge.models import File, FileKind, FileStatus

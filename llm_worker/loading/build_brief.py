@@ -14,14 +14,13 @@ from chat.models.sql.model_configs import StandingPrompts
 from chat.prompts.definition import define_prompts
 from chat.prompts.prompt_blocks import stores_prompt_blocks
 from chat.protocol.wire import Snapshot
-from chat.transcript.answer_setup import AnswerSetup, digest
-from chat.transcript.caller_tools import ANY, CallerTools
-from chat.transcript.encodings import installed_encodings, load_encoding
+from chat.transcript.answer_settings import AnswerSetup, digest
 from chat.transcript.entries import BlockKind, Document, Entry
 from chat.transcript.rebuild import ShownRound
-from chat.transcript.run_spending import RunSpending
-from chat.transcript.token_usage import TokenUsage
-from chat.transcript.tool_annotations import ApprovalRule
+from chat.transcript.tokens import installed_encodings, load_encoding
+from chat.transcript.tools import ApprovalRule
+from chat.transcript.usage import RunSpending, TokenUsage
+from chat.transcript.waits import ANY, CallerTools
 from llm_worker.loading.branch import Branch, MessageRow, load_branch
 from llm_worker.loading.project import NOT_SHOWN, ProjectContext, build_project_context
 from llm_worker.loading.turn_context import TurnContext

@@ -14,9 +14,9 @@ from chat.models.sql.model_configs import STANDING_PROMPTS, StandingPrompts
 from chat.prompts.definition import base_prompt_of
 from chat.prompts.prompt_blocks import stores_prompt_blocks
 from chat.runs import turn_parts
-from chat.transcript.caller_tools import CallerTools
 from chat.transcript.dialect import MAX_TOOLS, max_tools, refused_tools
 from chat.transcript.tokens import TOKENS_PER_MESSAGE
+from chat.transcript.waits import CallerTools
 from llm_worker.loading.branch_summaries import ModelWindow
 from llm_worker.loading.model_budget import budget_of
 from llm_worker.loading.project import NOT_SHOWN, ProjectFiles, estimate_project_tokens, load_project

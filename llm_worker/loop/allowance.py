@@ -6,8 +6,7 @@ Every open loop keeps one inference in reserve: when all others are used, it ans
 
 from typing import Final, NamedTuple
 
-from chat.transcript.run_spending import NOTHING_SPENT, RunLimits, RunSpending
-from chat.transcript.token_usage import MAX_TOKENS, TokenUsage
+from chat.transcript.usage import MAX_TOKENS, NOTHING_SPENT, RunLimits, RunSpending, TokenUsage
 
 NO_LIMITS: Final = RunLimits(*[MAX_TOKENS] * len(RunLimits._fields))
 

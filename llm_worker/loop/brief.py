@@ -3,14 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from chat.transcript.answer_setup import AnswerSetup
+from chat.transcript.answer_settings import AnswerSetup, RunOptions
 from chat.transcript.entries import Document, Entry
 from chat.transcript.finish import WHOLE, Finish
 from chat.transcript.rebuild import ShownRound
-from chat.transcript.run_options import RunOptions
-from chat.transcript.run_spending import NOTHING_SPENT, RunSpending
-from chat.transcript.token_usage import TokenUsage
 from chat.transcript.tokens import answer_reserve, count_tokens
+from chat.transcript.usage import NOTHING_SPENT, RunSpending, TokenUsage
 from llm_worker.loop.state import NOTHING_WRITTEN, Utterance
 from llm_worker.request.context import Budget, request_budget
 from llm_worker.request.prompt_parts import PromptParts

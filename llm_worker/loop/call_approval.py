@@ -10,10 +10,9 @@ that need approval are not offered there.
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
-from chat.transcript.forms import Question, describe_answer
-from chat.transcript.questions import AddressQuestion, AnyQuestion, SignInQuestion
+from chat.transcript.questions import AddressQuestion, AnyQuestion, Question, SignInQuestion, describe_answer
 from chat.transcript.rebuild import ShownDecision
-from chat.transcript.tool_identity import ToolIdentity
+from chat.transcript.tools import ToolIdentity
 from llm_worker.loop.calls import CallResult, PlannedCall, refuse, schema_error
 from llm_worker.tools.tool import Tool, ToolFailed
 

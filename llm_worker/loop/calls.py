@@ -11,7 +11,7 @@ from chat.protocol.call_answers import NO_FACTS, CallFacts
 from chat.transcript.entries import Document, Image
 from chat.transcript.questions import Answered, AnyQuestion, present_asked
 from chat.transcript.tool_arguments import as_wanted, first_violation
-from chat.transcript.tool_identity import AskedTool, first_sentence
+from chat.transcript.tools import AskedTool, first_sentence
 from llm_worker.loop.allowance import Allowance
 from llm_worker.request.parameter_schema import own_arguments
 from llm_worker.stream.call_assembler import RequestedCall

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from chat.transcript.entries import Round
-from chat.transcript.passages import without_break
+from chat.transcript.readable_text import without_break
 from chat.transcript.tokens import count_tokens
 from llm_worker.loop.allowance import LoopShare, TokenNeed
 from llm_worker.loop.brief import Brief, EarlierProgress

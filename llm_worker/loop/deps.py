@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Protocol
 
 from chat.transcript.entries import Image, SentBack
-from chat.transcript.token_usage import TokenUsage
+from chat.transcript.usage import TokenUsage
 from llm_worker.loop.allowance import Allowance
 from llm_worker.loop.calls import CallResult, PlannedCall
 from llm_worker.loop.context_report import ContextReport

@@ -11,7 +11,7 @@ from typing import Final
 from chat.infrastructure import log_context
 from chat.transcript.entries import Round
 from chat.transcript.finish import FILTERED, LENGTH, WHOLE
-from chat.transcript.passages import without_break
+from chat.transcript.readable_text import without_break
 from llm_worker.loop.allowance import UsedUp
 from llm_worker.loop.brief import Brief
 from llm_worker.loop.call_approval import mark_for_approval

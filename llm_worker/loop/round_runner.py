@@ -11,12 +11,12 @@ from dataclasses import replace
 from typing import Final, NamedTuple
 
 from chat.protocol.wire import ToolProgress
+from chat.transcript.answer_settings import inner_options
 from chat.transcript.entries import Call, Document, Entry, Round, SentBack
 from chat.transcript.finish import Finish
 from chat.transcript.packets import HANDED_OVER, Blocks
 from chat.transcript.questions import AnyQuestion
 from chat.transcript.rebuild import ShownCall, ShownRound, show_call, show_outcome
-from chat.transcript.run_options import inner_options
 from llm_worker.loop.allowance import UsedUp
 from llm_worker.loop.brief import Brief, EarlierProgress
 from llm_worker.loop.call_approval import ApprovalNeeded, without_tools

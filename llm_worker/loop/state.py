@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from chat.transcript.finish import TOKENS_USED_UP, WHOLE, Finish
-from chat.transcript.token_usage import TokenUsage
+from chat.transcript.usage import TokenUsage
 
 
 class Utterance(NamedTuple):

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 
 from chat.transcript.entries import SentBack
 from chat.transcript.finish import CHARACTERS_USED_UP, LENGTH, TOKENS_USED_UP, WHOLE, Finish, finish_reason
-from chat.transcript.token_usage import TokenUsage
 from chat.transcript.tokens import count_tokens
+from chat.transcript.usage import TokenUsage
 from llm_worker.loop.allowance import LoopShare
 from llm_worker.loop.brief import Brief
 from llm_worker.loop.cycle import Cycle

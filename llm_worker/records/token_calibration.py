@@ -10,9 +10,8 @@ from django.db import DatabaseError
 from msgspec.json import encode
 
 from chat.models import ModelConfig
-from chat.transcript.encodings import installed_encodings
-from chat.transcript.token_factor import Measured, is_worth_a_write, ratio_of
-from chat.transcript.token_usage import TokenUsage
+from chat.transcript.tokens import Measured, installed_encodings, is_worth_a_write, ratio_of
+from chat.transcript.usage import TokenUsage
 from llm_worker.database import Database
 from llm_worker.request.model_message import total_tokens
 from llm_worker.request.token_counters import estimate_tokens

@@ -11,7 +11,7 @@ from itertools import accumulate
 from typing import Any
 
 from chat.transcript.entries import Block, BlockKind, Call, Entry, Image, Round
-from chat.transcript.passages import join_passages, without_break
+from chat.transcript.readable_text import join_passages, without_break
 from chat.transcript.tokens import (
     OMITTED_RESPONSE_TOKENS,
     SENT_AT_TOKENS,

@@ -1,7 +1,6 @@
 """Token counters: a cached estimate in the default encoding, and exact counts in installed encodings. No network."""
 
-from chat.transcript.encodings import DEFAULT, installed_encodings
-from chat.transcript.tokens import count_tokens
+from chat.transcript.tokens import DEFAULT, count_tokens, installed_encodings
 from llm_worker.request.model_message import TokenCounter
 
 # Counts of repeated texts that have no stored count: prompts in every run, tool responses in every cycle; and, in

@@ -13,8 +13,8 @@ from msgspec import json
 from chat.metrics import counters
 from chat.models import DailyUse, ModelConfig, SideRequest
 from chat.models.side_request import COUNTED_FOR_A_SAFE_SUMMARY, Purpose
-from chat.transcript.token_usage import TokenUsage
 from chat.transcript.tokens import count_tokens
+from chat.transcript.usage import TokenUsage
 from llm_worker.database import Database
 from llm_worker.request.model_message import total_tokens
 from llm_worker.side_requests.kept_messages import encode_messages

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 
 from chat.transcript.citations import Citations
 from chat.transcript.entries import Document
-from chat.transcript.passages import paragraph_break
+from chat.transcript.readable_text import paragraph_break
 from llm_worker.stream.call_assembler import RequestedCall
 from llm_worker.stream.sanitiser import Sanitiser
 from llm_worker.stream.text_calls import TextCalls

@@ -7,7 +7,7 @@ from importlib import import_module
 from django.conf import settings
 
 from chat.presenters.tools import choosable_tools
-from chat.transcript.caller_tools import CallerFunction
+from chat.transcript.waits import CallerFunction
 from llm_worker.tools.read_file.tool import TOOL as READ_FILE
 from llm_worker.tools.research_agent.tool import ResearchAgent
 from llm_worker.tools.search_project.tool import TOOL as SEARCH_PROJECT

@@ -8,10 +8,8 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 import msgspec
 
 from chat.transcript.entries import Document
-from chat.transcript.forms import Question
-from chat.transcript.questions import Answered, AnyQuestion
-from chat.transcript.tool_annotations import DEFAULT_RULE, READ_ONLY, Annotations, ApprovalRule
-from chat.transcript.tool_identity import ToolIdentity
+from chat.transcript.questions import Answered, AnyQuestion, Question
+from chat.transcript.tools import DEFAULT_RULE, READ_ONLY, Annotations, ApprovalRule, ToolIdentity
 from llm_worker.request.parameter_schema import accepted_schema
 from llm_worker.request.token_counters import estimate_tokens
 from llm_worker.side_requests.artifact import Artifact

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 from chat.transcript.finish import finish_reason
-from chat.transcript.token_usage import TokenUsage
+from chat.transcript.usage import TokenUsage
 from llm_worker.upstream.deltas import Broken, Delta, Finished, Kept, ModelFailed, Skipped, TextDelta
 from llm_worker.upstream.model_request import Request
 from llm_worker.upstream.stream_reader import StreamReader

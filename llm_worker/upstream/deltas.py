@@ -4,9 +4,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
-from chat.protocol.run_errors import RUN_ERRORS
-from chat.protocol.upstream_error import MAX_CODE_CHARACTERS, MAX_MESSAGE_CHARACTERS, UpstreamError
-from chat.transcript.token_usage import TokenUsage
+from chat.protocol.errors import MAX_CODE_CHARACTERS, MAX_MESSAGE_CHARACTERS, RUN_ERRORS, UpstreamError
+from chat.transcript.usage import TokenUsage
 from llm_worker.upstream.redaction import redact
 
 NO_INDEX: Final = -1
@@ -57,7 +56,7 @@ Delta = TextDelta | ReasoningDelta | ToolCallDelta | TokenUsage | Finished | Sen
 class ModelFailed(Exception):
     """The model gave no answer, or an incomplete one; ends the run.
 
-    code: one of chat.protocol.run_errors.RUN_ERRORS.  detail: for staff and the log; what the server said, or what
+    code: one of chat.protocol.errors.RUN_ERRORS.  detail: for staff and the log; what the server said, or what
     happened.
     status, upstream_code: of the server's response or error.  Failures that leave llm.py are redacted.
     option: the name of the option that was refused.

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 import aiohttp
 import httpx2
 
-from chat.protocol.upstream_error import MAX_MESSAGE_CHARACTERS
+from chat.protocol.errors import MAX_MESSAGE_CHARACTERS
 from llm_worker.upstream.error_report import read_error
 from llm_worker.upstream.failure_codes import classify_status
 from llm_worker.upstream.guarded_resolver import AddressRefused, provider_connector
@@ -41,7 +41,7 @@ class ListedModel(NamedTuple):
 class ListFailed(Exception):
     """The list of models could not be read.
 
-    code: one of chat.protocol.run_errors.CHECK_ERRORS.  detail: what the server said, redacted.
+    code: one of chat.protocol.errors.CHECK_ERRORS.  detail: what the server said, redacted.
     """
 
     def __init__(self, code: str, detail: str = "") -> None:

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Self
 
+from chat.transcript.answer_settings import RunOptions
 from chat.transcript.dialect import ALTERNATING_ROLES, source_of
-from chat.transcript.run_options import RunOptions
 from llm_worker.request.alternation import alternate_roles
 from llm_worker.request.model_message import LanguageModelInput
 from llm_worker.upstream.redaction import redact

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import msgspec
 
-from chat.transcript.token_usage import MAX_TOKENS, TokenUsage
+from chat.transcript.usage import MAX_TOKENS, TokenUsage
 
 _Count = Annotated[int, msgspec.Meta(ge=0, le=MAX_TOKENS)]
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from chat.transcript import dialect
-from chat.transcript.run_options import api_members
+from chat.transcript.answer_settings import api_members
 from llm_worker.request.api_messages import to_api_messages, with_reasoning
 from llm_worker.request.call_ids import with_accepted_ids
 from llm_worker.request.model_message import LanguageModelInput, Message

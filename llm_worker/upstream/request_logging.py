@@ -13,7 +13,7 @@ from typing import Any
 from django.conf import settings
 
 from chat.infrastructure import log_context
-from chat.transcript.token_usage import TokenUsage
+from chat.transcript.usage import TokenUsage
 from llm_worker.request.api_messages import to_api_messages
 from llm_worker.upstream.chat_completion import Completion
 from llm_worker.upstream.deltas import Delta, Finished, ModelFailed, ReasoningDelta, TextDelta

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from chat.protocol.server_tool_names import is_server_tool
 from chat.transcript import dialect
-from chat.transcript.tool_identity import digest
+from chat.transcript.tools import digest
 from llm_worker.request.model_message import LanguageModelInput
 from llm_worker.upstream.deltas import ModelFailed
 from llm_worker.upstream.failure_codes import is_refusal

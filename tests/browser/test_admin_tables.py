@@ -24,7 +24,7 @@ from django.utils import timezone
 from chat.models import Approval, ToolCall, ToolPolicy
 from chat.models import (ChatMessage, Compression, DefaultLimits, Feedback, Invitation, McpServer, Provider, Run, Share, SideRequest, Suggestion, SystemPrompt)
 from features.prompts.models import SavedPrompt
-from chat.transcript.tool_identity import AskedTool
+from chat.transcript.tools import AskedTool
 from knowledge.models import KnowledgeBase, MembershipChange
 from web.admin.read_only import admin_url
 run = Run.objects.select_related("turn__session__owner", "turn__user_message", "message").filter(status="completed").first()

@@ -11,7 +11,7 @@ from celery.__main__ import main
 from celery.signals import worker_init
 from django.conf import settings
 
-from chat.transcript.tool_annotations import Annotations
+from chat.transcript.tools import Annotations
 from llm_worker.tools.tool import Tool, ToolContext, ToolResult
 from tests.dot import DOT
 

@@ -18,7 +18,7 @@ from typing import Any, Final
 import httpx2
 import psutil
 
-from chat.protocol.file_errors import FILE_ERRORS
+from chat.protocol.errors import FILE_ERRORS
 from tests.e2e.client import Client
 from tests.faults.cluster import Cluster
 from tests.faults.uploader import Uploader

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from chat.protocol.file_errors import FILE_ERRORS
+from chat.protocol.errors import FILE_ERRORS
 from chat.transcript.tokens import count_tokens
 from ingest.reader.file_reader import NO_TEXT
 from tests.ingest import documents

@@ -2,7 +2,7 @@
 
 from importlib import import_module
 
-from chat.transcript.encodings import installed_encodings, load_encoding
+from chat.transcript.tokens import installed_encodings, load_encoding
 from tests.instance import ROOT
 
 for path in (ROOT / "ingest" / "reader").glob("[!_]*.py"):

@@ -5,7 +5,7 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from chat.transcript.tool_annotations import READ_ONLY, Annotations
+from chat.transcript.tools import READ_ONLY, Annotations
 from llm_worker.tools.tool import Tool, ToolContext, ToolResult
 
 

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from chat.models import Agent, ChatMessage, McpServer, Run, Session
 from chat.models.mcp_server import McpStatus
-from chat.transcript import session_settings
+from chat.transcript import answer_settings
 from chat.turns.approvals import MAX_ARGUMENTS_CHARACTERS
 from features.knowledge_bases.api import MAX_SUMMARY_CHARACTERS
 from features.mcp.client.stored_tools import MAX_SCHEMAS
@@ -20,8 +20,8 @@ from web.rest.newest_rows import MAX_LISTED
 
 # A character that is stored as one byte, and sent as six.
 LONG: Final = "\x01"
-PROMPT: Final = LONG * session_settings.MAX_PROMPT_CHARACTERS
-REMINDER: Final = LONG * session_settings.MAX_REMINDER_CHARACTERS
+PROMPT: Final = LONG * answer_settings.MAX_PROMPT_CHARACTERS
+REMINDER: Final = LONG * answer_settings.MAX_REMINDER_CHARACTERS
 # Of a branch, which has no limit but that of all that is stored.
 LONG_MESSAGES: Final = 300
 # Of a server that lists as much as is stored of it; of the servers that staff may enter, a few.

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from chat.protocol.errors import REFUSALS
-from chat.protocol.run_errors import RUN_ERRORS
+from chat.protocol.errors import REFUSALS, RUN_ERRORS
 from chat.protocol.wire import CloseCode
 from tests.instance import ROOT
 from tests.matrix import asyncapi

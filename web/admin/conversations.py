@@ -13,9 +13,9 @@ from django.utils.translation import ngettext
 
 from chat.events import offered_models
 from chat.models import ChatMessage, ModelConfig, Run, Session, SystemPrompt, ToolCall, Turn, run_of
+from chat.transcript.answer_settings import OPTION_NAMES
 from chat.transcript.dialect import TRAITS
-from chat.transcript.passages import readable_text
-from chat.transcript.run_options import OPTION_NAMES
+from chat.transcript.readable_text import readable_text
 from web.admin.compressions import SummaryCompressionInline, count_covered_messages
 from web.admin.read_only import ReadOnlyAdmin, ReadOnlyInline, link, or_dash
 from web.admin.search import SearchAdmin

@@ -5,7 +5,7 @@ from typing import Any, Final
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from chat.protocol.run_errors import RUN_ERRORS
+from chat.protocol.errors import RUN_ERRORS
 
 # Of RUN_ERRORS, whose English words users of the API get.
 WORDS: Final = (

@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from chat.models import ModelConfig
 from chat.presenters.tools import tool_cards
-from chat.protocol.run_errors import RUN_ERRORS
+from chat.protocol.errors import RUN_ERRORS
 
 
 class _ChoiceFilter(admin.SimpleListFilter):

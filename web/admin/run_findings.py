@@ -10,7 +10,7 @@ from django.utils.translation import ngettext
 
 from chat.models import Run, SentRequest
 from chat.models.tool_call import ToolCallStatus
-from chat.protocol.run_errors import RUN_ERRORS
+from chat.protocol.errors import RUN_ERRORS
 from chat.transcript.finish import CHARACTERS_USED_UP, TOKENS_USED_UP
 from web.admin.failure_texts import advice_of, words_of
 from web.admin.read_only import admin_url

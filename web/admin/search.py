@@ -15,7 +15,7 @@ from django.http import HttpRequest
 from django.utils.text import smart_split, unescape_string_literal
 
 from chat.models.sql import session_search
-from chat.protocol.run_errors import RUN_ERRORS
+from chat.protocol.errors import RUN_ERRORS
 from web.account_lookup import accounts_named
 
 M = TypeVar("M", bound=models.Model)

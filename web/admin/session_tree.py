@@ -24,7 +24,7 @@ from chat.models import (
     ToolCall,
     run_of,
 )
-from chat.transcript.passages import readable_text
+from chat.transcript.readable_text import readable_text
 from web.admin.tree_shape import FoldedBranch, ShownMessage, TreeEntry, TreePage, TreeShape
 from web.admin.visible_text import visible_text
 

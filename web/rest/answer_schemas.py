@@ -9,8 +9,7 @@ from drf_spectacular.plumbing import ResolvedComponent
 from msgspec import Struct
 
 from chat.protocol.answer import Answer, subclasses
-from chat.protocol.body import Body
-from chat.protocol.members import INVISIBLE, invisible_text_pattern
+from chat.protocol.body import INVISIBLE, Body, invisible_text_pattern
 from chat.protocol.states import Status
 from chat.protocol.strict_json import UNSTORABLE_PATTERN
 

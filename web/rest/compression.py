@@ -10,9 +10,8 @@ from rest_framework.response import Response
 from chat.compressions import requests as compression_requests
 from chat.compressions.summaries import find_summary_for_branch
 from chat.models import ChatMessage, Compression, TriggeredBy
-from chat.protocol.answer import Answer
+from chat.protocol.answer import Answer, Moment, choice
 from chat.protocol.body import Body
-from chat.protocol.member_types import Moment, choice
 from web.rest.api_view import StrictAPIView
 from web.rest.openapi import documented
 from web.rest.sessions import get_own_session

@@ -5,8 +5,7 @@ from uuid import UUID
 
 from msgspec import UNSET, UnsetType
 
-from chat.protocol.answer import Answer
-from chat.protocol.member_types import Moment, choice, doc
+from chat.protocol.answer import Answer, Moment, choice, doc
 from web.rest.errors import ERROR_CODES
 
 CODES: Final = [code for code, _ in ERROR_CODES]

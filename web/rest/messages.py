@@ -19,9 +19,8 @@ from chat.presenters.messages import (
     present_nodes,
 )
 from chat.presenters.sessions import SessionAnswer
-from chat.protocol.answer import Answer
+from chat.protocol.answer import Answer, doc
 from chat.protocol.body import Body
-from chat.protocol.member_types import doc
 from chat.turns.answer_edit import edit_answer
 from chat.turns.current_branch import select_branch
 from chat.turns.deletion import delete_message

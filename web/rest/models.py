@@ -8,9 +8,8 @@ from rest_framework.response import Response
 
 from chat.models import ModelConfig, Preferences
 from chat.presenters.json_values import JSONObject
-from chat.protocol.answer import Answer
+from chat.protocol.answer import Answer, doc
 from chat.protocol.errors import ApiError
-from chat.protocol.member_types import doc
 from web.rest.api_view import StrictAPIView, current_user
 from web.rest.openapi import documented
 

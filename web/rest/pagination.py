@@ -9,9 +9,8 @@ from rest_framework.pagination import CursorPagination
 from rest_framework.request import Request
 
 from chat.presenters.page_bytes import count_fitting, text_bytes
-from chat.protocol.answer import Answer
+from chat.protocol.answer import ADDRESS, Answer
 from chat.protocol.errors import ApiError
-from chat.protocol.member_types import ADDRESS
 from web.rest.openapi import TEXT, query, whole_number
 
 MAX_PAGE: Final = 1000

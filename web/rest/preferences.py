@@ -8,10 +8,8 @@ from rest_framework.response import Response
 
 from chat.models import Preferences
 from chat.presenters.json_values import JSONObject
-from chat.protocol.answer import Answer
-from chat.protocol.body import Body
-from chat.protocol.member_types import doc
-from chat.protocol.members import Models
+from chat.protocol.answer import Answer, doc
+from chat.protocol.body import Body, Models
 from chat.transcript.tokens import count_tokens
 from web.rest.api_view import StrictAPIView, current_user
 from web.rest.models import check_offered

@@ -14,17 +14,16 @@ from chat.events import session_list
 from chat.models import Agent, Role, Session
 from chat.models.sql import session_search
 from chat.presenters.sessions import SessionAnswer, annotate_sessions, present_session
-from chat.protocol.body import Body
+from chat.protocol.answer import choice, doc
+from chat.protocol.body import DISTINCT, Body, KnowledgeBases, Models
 from chat.protocol.errors import ApiError
-from chat.protocol.member_types import choice, doc
-from chat.protocol.members import DISTINCT, KnowledgeBases, Models
 from chat.sessions import deletion
 from chat.sessions.bulk import ACTIONS, MAX_SESSIONS, change_sessions
 from chat.sessions.creation import create_session
 from chat.sessions.forking import MAX_TITLE, fork_session
 from chat.sessions.settings import SettingsBody, edit_session
 from chat.sessions.tags import Tags
-from chat.transcript.run_options import OptionsBody
+from chat.transcript.answer_settings import OptionsBody
 from chat.turns.knowledge_bases import choose_bases
 from chat.turns.tool_names import Tools
 from knowledge.models import Project

@@ -15,7 +15,7 @@ from rest_framework.request import Request
 
 from chat.events import frames
 from chat.presenters.messages import MessageAnswer
-from chat.protocol import run_errors, wire
+from chat.protocol import errors, wire
 from chat.protocol.states import Status
 from chat.transcript.finish import CUT
 from web.rest.answer_schemas import complete_bodies, describe
@@ -112,7 +112,7 @@ def _describe_schemas() -> dict[str, Any]:
     schemas["Snapshot"]["properties"]["message"] = {"$ref": f"{_SCHEMAS}{MessageAnswer.__name__}"}
     # Events that were recorded by an earlier release lack members.
     schemas["SessionFrame"]["required"] = ["n", "session", "type"]
-    schemas["Error"]["properties"]["code"]["examples"] = sorted(run_errors.RUN_ERRORS)
+    schemas["Error"]["properties"]["code"]["examples"] = sorted(errors.RUN_ERRORS)
     schemas["Stop"]["properties"]["finish_reason"]["enum"] = [*CUT]
     # A placement is sent with its defaults.
     schemas["Placement"]["required"] = sorted(schemas["Placement"]["properties"])

@@ -10,9 +10,9 @@ from uuid import UUID
 from msgspec import UNSET, UnsetType
 
 from chat.log.cursor import Cursor
+from chat.protocol.answer import doc
 from chat.protocol.body import Body, parse_id, rule
 from chat.protocol.errors import ApiError
-from chat.protocol.member_types import doc
 from chat.protocol.strict_json import decode
 from chat.turns.approvals import ApprovalBody
 from chat.turns.request import TurnBody

@@ -8,7 +8,7 @@ from uuid import UUID
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from chat.presenters.turns import StartedRunAnswer
-from chat.protocol.member_types import Id, choice, doc
+from chat.protocol.answer import Id, choice, doc
 from chat.protocol.states import Status
 from chat.turns.approvals import DECISIONS
 from web.rest.error_answer import ErrorMembers

@@ -4,7 +4,7 @@ from typing import Final, NamedTuple
 from uuid import UUID
 
 from chat.models.sql.statements import Statement
-from chat.transcript.answer_setup import AnswerSetup, canonical_json
+from chat.transcript.answer_settings import AnswerSetup, canonical_json
 
 
 class SetupParameters(NamedTuple):

@@ -14,7 +14,7 @@ from chat.models.sql.run_setups import store_setups
 from chat.models.sql.statements import JSONText, Statement, literal, literals, select_list
 from chat.protocol.states import LIVE, TERMINAL, Status, sources
 from chat.protocol.tasks import DEFAULT_QUEUE
-from chat.transcript.run_spending import RunSpending
+from chat.transcript.usage import RunSpending
 
 
 class RunRow(NamedTuple):

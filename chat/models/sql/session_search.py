@@ -13,8 +13,7 @@ from uuid import UUID
 from django.db.models.expressions import RawSQL
 
 from chat.models.sql.statements import Statement
-from chat.transcript.excerpts import excerpt_of
-from chat.transcript.passages import readable_text
+from chat.transcript.readable_text import excerpt_of, readable_text
 from knowledge.texts.normal_form import is_unspaced, normal_form, pairs_of
 
 # Further words are ignored. A text without white space has as many as it has parts: "a-b" is two.

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from chat.models import ChatMessage, CitedDocument, EditedAnswer, MessageFile, Session, ToolCall, Turn, run_of
 from chat.models.turn import SentBeside
 from chat.sessions.portable import format as f
-from chat.transcript.run_options import present_options
+from chat.transcript.answer_settings import present_options
 
 CHUNK_MESSAGES: Final = 100
 CHUNK_CALLS: Final = 2_000

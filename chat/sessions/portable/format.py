@@ -12,7 +12,7 @@ from msgspec import Meta, Struct
 
 from chat.protocol.call_answers import CallFacts, Count
 from chat.transcript.entries import MAX_IMAGES
-from chat.transcript.token_usage import TokenUsage
+from chat.transcript.usage import TokenUsage
 
 NAME: Final = "turnwire.session"
 # 2 added Message.additional_context and Run.origin. Files of version 1 are read as well.

@@ -43,8 +43,7 @@ from chat.sessions.portable import format as f
 from chat.sessions.portable.parser import parse
 from chat.sessions.settings import SettingsBody
 from chat.sessions.tags import adopt_tags
-from chat.transcript.run_options import OptionsBody
-from chat.transcript.session_settings import SessionSettings
+from chat.transcript.answer_settings import OptionsBody, SessionSettings
 from chat.transcript.tokens import count_tokens
 from knowledge.models import File, FileStatus
 

@@ -9,7 +9,7 @@ from chat.sessions.portable.safe_markdown import safe_line, safe_link, safe_mark
 from chat.transcript.citations import count_from_one
 from chat.transcript.entries import Document
 from chat.transcript.finish import Finish
-from chat.transcript.passages import readable_text
+from chat.transcript.readable_text import readable_text
 
 
 def as_markdown(session: Session, *, whole: bool = False) -> Iterator[bytes]:

@@ -22,8 +22,14 @@ from mcp_types import (
 
 from chat.protocol.errors import ApiError
 from chat.protocol.strict_json import storable
-from chat.transcript.forms import FormInvalid, Question, read_form
-from chat.transcript.questions import AddressQuestion, Answered, read_address
+from chat.transcript.questions import (
+    AddressQuestion,
+    Answered,
+    FormInvalid,
+    Question,
+    read_address,
+    read_form,
+)
 from features.mcp.client.configuration import MAX_QUESTIONS, CallFailed
 
 if TYPE_CHECKING:

@@ -4,8 +4,7 @@ import os
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final, NamedTuple, Protocol
 
-from chat.transcript.forms import Question
-from chat.transcript.questions import AddressQuestion, Answered
+from chat.transcript.questions import AddressQuestion, Answered, Question
 
 # Of one call, so that a server cannot ask for ever.
 MAX_QUESTIONS: Final = 8

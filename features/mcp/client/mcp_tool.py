@@ -7,8 +7,7 @@ from typing import Any
 
 from chat.models import McpServer
 from chat.transcript.questions import SignInQuestion
-from chat.transcript.tool_annotations import Annotations, ApprovalRule
-from chat.transcript.tool_identity import ToolIdentity, digest
+from chat.transcript.tools import Annotations, ApprovalRule, ToolIdentity, digest
 from features.mcp.client.configuration import (
     MAX_QUESTIONS,
     Answer,

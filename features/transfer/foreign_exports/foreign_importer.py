@@ -15,9 +15,8 @@ from django.utils import timezone
 from msgspec import Struct
 
 from chat.models import Session
-from chat.protocol.answer import Answer
+from chat.protocol.answer import Answer, doc
 from chat.protocol.errors import ApiError
-from chat.protocol.member_types import doc
 from chat.protocol.strict_json import count_values, storable
 from chat.sessions.deletion import delete_for_good, restore_session
 from chat.sessions.portable import format as f

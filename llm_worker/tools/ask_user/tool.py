@@ -7,7 +7,7 @@ inside them cannot wait.
 from collections.abc import Mapping
 from typing import Any, Final
 
-from chat.transcript.forms import FormInvalid, Question, read_form
+from chat.transcript.questions import FormInvalid, Question, read_form
 from llm_worker.tools.ask_user import CARD
 from llm_worker.tools.tool import Tool, ToolContext, ToolFailed, ToolResult
 

@@ -31,7 +31,7 @@ _SLOTS: Final = LoopSlots(MAX_PROCESSES, each=MAX_PROCESSES // 2)
 
 
 class PageUnreadable(Exception):
-    """The page cannot be read. code: as in chat/protocol/file_errors.py."""
+    """The page cannot be read. code: as in chat/protocol/errors.py."""
 
     def __init__(self, code: str) -> None:
         self.code = code

@@ -5,7 +5,7 @@ import logging
 from collections import OrderedDict
 from typing import Final
 
-from chat.protocol.file_errors import FILE_ERRORS
+from chat.protocol.errors import FILE_ERRORS
 from knowledge.fetching.page import HTML_TYPES, FetchedPage, fetch_page
 from knowledge.fetching.target import UrlRefused
 from knowledge.files.reader_process import MAIN_TEXT

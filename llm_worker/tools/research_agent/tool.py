@@ -4,7 +4,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from chat.transcript.tool_annotations import Annotations
+from chat.transcript.tools import Annotations
 from llm_worker.prompts import prompt
 from llm_worker.request.system_prompt import add_guidance
 from llm_worker.tools.research_agent import CARD

@@ -7,7 +7,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from chat.models import ModelConfig, Provider
-from chat.transcript.token_factor import Measured
+from chat.transcript.tokens import Measured
 
 pytestmark = pytest.mark.django_db
 

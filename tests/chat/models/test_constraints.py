@@ -49,7 +49,7 @@ from chat.models import (
     Turn,
 )
 from chat.models.token_scope import TokenScope
-from chat.transcript.tool_identity import AskedTool
+from chat.transcript.tools import AskedTool
 from features.agui.models import AgUiRun
 from features.prompts.models import SavedPrompt
 from knowledge.models import File

@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from chat.models import Session
-from chat.transcript.session_settings import SessionSettings
+from chat.transcript.answer_settings import SessionSettings
 from tests.former_columns import execute, read_columns
 
 pytestmark = pytest.mark.django_db

@@ -6,9 +6,9 @@ from uuid import UUID
 import pytest
 from msgspec import UNSET, Meta, UnsetType
 
+from chat.protocol.answer import choice
 from chat.protocol.body import Body, patched
 from chat.protocol.errors import ApiError
-from chat.protocol.member_types import choice
 
 pytestmark = pytest.mark.pure
 

@@ -10,7 +10,7 @@ from chat.models import ModelConfig, Run
 from chat.models.outcome import RunOutcome
 from chat.protocol.states import Status
 from chat.runs.completion import commit_end
-from chat.transcript.token_usage import TokenUsage
+from chat.transcript.usage import TokenUsage
 from tests import factories
 
 pytestmark = pytest.mark.django_db

@@ -10,7 +10,7 @@ from django.db.models.functions import Now
 from chat.log.stream import append_now, read_timed_now, run_log
 from chat.models import Run
 from chat.models.outcome import RunOutcome
-from chat.protocol.run_errors import run_error
+from chat.protocol.errors import run_error
 from chat.protocol.states import Status
 from chat.runs.cancellation import stop_run
 from chat.runs.completion import commit_end

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from chat.loaders.rounds import _documents, cited_in, document_record
 from chat.protocol.wire import CitationInfo, MessageDelta
-from chat.transcript.citation_links import citation_link, citation_record
-from chat.transcript.citations import Citations, linked_documents
+from chat.transcript.citations import Citations, citation_link, citation_record, linked_documents
 from chat.transcript.entries import Document
 from chat.transcript.packets import fold
 from chat.transcript.rebuild import Ended, ShownCall, ShownRound, rebuild

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
+from chat.transcript.citation_places import CodeSpans
 from chat.transcript.citations import Citations, count_from_one, linked_documents
-from chat.transcript.code_spans import CodeSpans
 from chat.transcript.entries import Document
 
 pytestmark = pytest.mark.pure

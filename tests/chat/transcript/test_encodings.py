@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 from tiktoken_ext import openai_public
 
-from chat.transcript.encodings import (
+from chat.transcript.tokens import (
     CL100K_PATTERN,
     DEFAULT,
     O200K_PATTERN,
+    count_tokens,
     installed_encodings,
     load_encoding,
 )
-from chat.transcript.tokens import count_tokens
 
 pytestmark = pytest.mark.pure
 

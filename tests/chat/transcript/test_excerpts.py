@@ -2,7 +2,7 @@
 
 import pytest
 
-from chat.transcript.excerpts import excerpt_of
+from chat.transcript.readable_text import excerpt_of
 
 pytestmark = pytest.mark.pure
 

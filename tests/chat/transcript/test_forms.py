@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from chat.transcript.forms import (
+from chat.transcript.questions import (
     MAX_CHARACTERS,
     MAX_PROPERTIES,
     FormInvalid,

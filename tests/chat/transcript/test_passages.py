@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat.transcript.passages import close_code_block, paragraph_break, readable_text
+from chat.transcript.readable_text import close_code_block, paragraph_break, readable_text
 
 pytestmark = pytest.mark.pure
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat.transcript.token_factor import (
+from chat.transcript.tokens import (
     BOUNDS,
     SETTLED_SAMPLES,
     START,

@@ -2,8 +2,7 @@
 
 import pytest
 
-from chat.transcript.encodings import load_encoding
-from chat.transcript.tokens import LONG_CHARACTERS, count_tokens
+from chat.transcript.tokens import LONG_CHARACTERS, count_tokens, load_encoding
 
 pytestmark = pytest.mark.pure
 

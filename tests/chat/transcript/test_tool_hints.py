@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from chat.transcript.tool_hints import confirmed, held, limited, unconfirmed
+from chat.transcript.tools import confirmed, held, limited, unconfirmed
 
 pytestmark = pytest.mark.pure
 

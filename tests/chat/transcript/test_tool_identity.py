@@ -2,7 +2,7 @@
 
 import pytest
 
-from chat.transcript.tool_identity import MAX_SUMMARY_CHARACTERS, first_sentence
+from chat.transcript.tools import MAX_SUMMARY_CHARACTERS, first_sentence
 
 pytestmark = pytest.mark.pure
 

@@ -6,8 +6,7 @@ import pytest
 
 from chat.models import Agent, ModelConfig, Session
 from chat.protocol.errors import ApiError
-from chat.transcript.run_options import merge_options
-from chat.transcript.session_settings import SessionSettings
+from chat.transcript.answer_settings import SessionSettings, merge_options
 from chat.turns.selection import (
     choose_forced_tool,
     choose_models,

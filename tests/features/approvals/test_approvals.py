@@ -15,8 +15,7 @@ from chat.models import Approval, McpServer, Run, Session, ToolCall
 from chat.models.tool_call import ToolCallStatus
 from chat.protocol.errors import ApiError
 from chat.protocol.states import Status
-from chat.transcript.forms import Question, read_form
-from chat.transcript.questions import AnyQuestion, SignInQuestion
+from chat.transcript.questions import AnyQuestion, Question, SignInQuestion, read_form
 from tests import factories
 from web.socket.commands import ApproveCommand
 from web.socket.handlers import approve

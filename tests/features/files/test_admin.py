@@ -14,7 +14,7 @@ from django.utils import timezone, translation
 
 from chat.infrastructure.redis_client import sync_redis
 from chat.models import Session
-from chat.protocol.file_errors import FILE_ERRORS
+from chat.protocol.errors import FILE_ERRORS
 from chat.protocol.tasks import INGEST_QUEUE
 from chat.runs.task_queue import queue_length
 from features.files.admin import FAILURES

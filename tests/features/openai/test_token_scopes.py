@@ -12,7 +12,7 @@ from chat.models import Agent, ModelConfig, Run, Scope, Session, TokenScope, Tok
 from chat.models.token_scope import token_id
 from chat.sweeper.retention import TokenUsePurger
 from chat.transcript.finish import Finish
-from chat.transcript.run_spending import RunSpending
+from chat.transcript.usage import RunSpending
 from features.openai import responses
 from knowledge.models import File
 from tests import factories

@@ -2,7 +2,7 @@
 
 import pytest
 
-from chat.transcript.plain_title import provisional_title
+from chat.transcript.readable_text import provisional_title
 from features.titles.generation import title_in, title_messages
 
 pytestmark = pytest.mark.pure

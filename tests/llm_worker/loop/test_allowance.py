@@ -2,8 +2,7 @@
 
 import pytest
 
-from chat.transcript.run_spending import RunLimits, RunSpending
-from chat.transcript.token_usage import TokenUsage
+from chat.transcript.usage import RunLimits, RunSpending, TokenUsage
 from llm_worker.loop.allowance import Allowance, TokenNeed, UsedUp
 
 pytestmark = pytest.mark.pure

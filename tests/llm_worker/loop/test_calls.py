@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from chat.transcript.entries import Document
-from chat.transcript.tool_annotations import READ_ONLY, Annotations
+from chat.transcript.tools import READ_ONLY, Annotations
 from llm_worker.loop.calls import MAX_CALLS, CallResult, PlannedCall, plan_after_loss, plan_calls
 from llm_worker.stream.call_assembler import RequestedCall
 from llm_worker.tools.tool import ToolContext, ToolResult

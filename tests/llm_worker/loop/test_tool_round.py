@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from chat.transcript.entries import Document
-from chat.transcript.tool_annotations import READ_ONLY, Annotations
+from chat.transcript.tools import READ_ONLY, Annotations
 from llm_worker.loop import tool_round
 from llm_worker.loop.calls import CallResult, PlannedCall
 from llm_worker.loop.tool_round import execute

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from chat.transcript.forms import Question
+from chat.transcript.questions import Question
 from llm_worker.loop.call_approval import mark_for_approval
 from llm_worker.loop.calls import PlannedCall, plan_calls
 from llm_worker.stream.call_assembler import RequestedCall

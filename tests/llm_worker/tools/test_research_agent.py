@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 from django.conf import settings
 
-from chat.transcript.tool_annotations import Annotations
+from chat.transcript.tools import Annotations
 from llm_worker.tools.current_time.tool import CurrentTime
 from llm_worker.tools.registry import TOOLS
 from llm_worker.tools.research_agent.tool import CYCLES, ResearchAgent

@@ -21,7 +21,7 @@ from chat.protocol.wire import ApprovalRequired, ToolStart
 from chat.runs.cancellation import stop_run
 from chat.sessions.deletion import delete_session, restore_session
 from chat.sweeper import runs as swept
-from chat.transcript.tool_annotations import Annotations
+from chat.transcript.tools import Annotations
 from chat.turns.approvals import ApprovalBody, decide, get_approval
 from features.approvals.api import present_open_approval
 from llm_worker.attempt import round_store

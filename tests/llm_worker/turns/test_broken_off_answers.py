@@ -3,7 +3,7 @@
 import pytest
 
 from chat.models import ModelConfig, Run, ToolCall
-from chat.protocol.run_errors import run_error
+from chat.protocol.errors import run_error
 from chat.protocol.states import Status
 from chat.runs.cancellation import stop_run
 from chat.runs.orphans import end_orphan

@@ -5,7 +5,7 @@ import pytest
 from chat.models import ModelConfig, ToolCall, Turn
 from chat.protocol.states import Status
 from chat.runs.cancellation import stop_run
-from chat.transcript.caller_tools import ANY, CallerFunction, CallerTools
+from chat.transcript.waits import ANY, CallerFunction, CallerTools
 from features.openai.conversation import ToldCall, ToldRound, rows_of
 from llm_worker.attempt import fenced_writes
 from tests.llm_worker.outcomes import ended

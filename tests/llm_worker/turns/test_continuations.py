@@ -11,7 +11,7 @@ from chat.infrastructure.redis_client import sync_redis
 from chat.log.stream import ENDED_TTL_S, run_log
 from chat.models import ModelConfig, Run, SessionEvent, ToolCall, Turn
 from chat.protocol.wire import Packet, Snapshot
-from chat.transcript.tool_annotations import Annotations
+from chat.transcript.tools import Annotations
 from llm_worker.tools.registry import TOOLS
 from tests import factories
 from tests.llm_worker.continuing import (

@@ -3,7 +3,7 @@
 import pytest
 
 from chat.models import Preferences, Run, SystemPrompt
-from chat.transcript.answer_setup import digest
+from chat.transcript.answer_settings import digest
 from llm_worker.loading.turn_context import TurnContext
 from llm_worker.prompts import prompt
 from tests import factories

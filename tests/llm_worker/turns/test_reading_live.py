@@ -10,7 +10,7 @@ from chat.log.progress import fold, present_live_message, read_progress
 from chat.models import ChatMessage, Run
 from chat.protocol.states import Status
 from chat.protocol.wire import ApprovalRequired, SectionEnd, ToolOutput
-from chat.transcript.citation_links import citation_record
+from chat.transcript.citations import citation_record
 from chat.transcript.questions import AddressQuestion
 from llm_worker.tools.tool import InputNeeded
 from tests.llm_worker.screens import entries

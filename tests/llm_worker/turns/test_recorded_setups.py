@@ -9,7 +9,7 @@ from chat.models import Agent, ModelConfig, PromptVersion, Run, RunSetup, System
 from chat.prompts import default_system_prompt
 from chat.prompts.definition import base_prompt
 from chat.protocol.states import Status
-from chat.transcript.answer_setup import canonical_json, digest
+from chat.transcript.answer_settings import canonical_json, digest
 from llm_worker.attempt import checkpointer
 from tests.llm_worker.attempt.test_drain import another_worker_does
 from tests.llm_worker.outcomes import ended, wait_for_text

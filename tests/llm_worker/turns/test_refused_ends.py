@@ -5,7 +5,7 @@ import pytest
 from chat.models import DailyUse, Run
 from chat.models.outcome import RunOutcome
 from chat.protocol.states import Status
-from chat.transcript.token_usage import MAX_TOKENS, TokenUsage
+from chat.transcript.usage import MAX_TOKENS, TokenUsage
 from llm_worker.attempt.fenced_writes import finish_run
 from tests.llm_worker.outcomes import ended
 

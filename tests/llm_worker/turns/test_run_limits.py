@@ -6,7 +6,7 @@ import pytest
 
 from chat.models import ModelConfig, ToolCall
 from chat.runs.cancellation import stop_run
-from chat.transcript.run_spending import RunSpending
+from chat.transcript.usage import RunSpending
 from tests.llm_worker.attempt.test_drain import another_worker_does
 from tests.llm_worker.continuing import CUT, answer_of, entries, fresh, go_on
 from tests.llm_worker.outcomes import ended, stopped, wait_for_text

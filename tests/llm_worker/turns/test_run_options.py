@@ -7,7 +7,7 @@ from django.urls import reverse
 
 from chat.models import ModelConfig, Run, SentRequest
 from chat.protocol.states import Status
-from chat.transcript.run_options import OPTION_NAMES
+from chat.transcript.answer_settings import OPTION_NAMES
 from tests import factories
 from tests.llm_worker.attempt.test_drain import another_worker_does
 from tests.llm_worker.outcomes import ended, wait_for_text

@@ -7,7 +7,7 @@ import pytest
 from chat.infrastructure.redis_client import sync_redis
 from chat.log.progress import read_progress
 from chat.models import CitedDocument, Run
-from chat.protocol.run_errors import run_error
+from chat.protocol.errors import run_error
 from chat.protocol.states import Status
 from chat.runs.orphans import end_orphan
 from knowledge.models import File, Project

@@ -7,7 +7,7 @@ import pytest
 from chat.infrastructure import revocation
 from chat.models import CitedDocument, ModelConfig, ToolCall, ToolPolicy
 from chat.protocol.states import Status
-from chat.transcript.tool_annotations import Annotations
+from chat.transcript.tools import Annotations
 from llm_worker.attempt.runtime import Runtime
 from tests.llm_worker.attempt.test_drain import another_worker_does
 from tests.llm_worker.outcomes import wait_for_text

@@ -7,7 +7,7 @@ from chat.infrastructure import revocation
 from chat.models import ModelConfig, ToolCall, ToolPolicy
 from chat.protocol.states import Status
 from chat.runs.cancellation import stop_run
-from chat.transcript.tool_annotations import Annotations
+from chat.transcript.tools import Annotations
 from tests.llm_worker.outcomes import ended, stopped
 from tests.llm_worker.screens import entries, live, rebuilt
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from chat.transcript.token_usage import TokenUsage
+from chat.transcript.usage import TokenUsage
 from llm_worker.upstream.chat_completion import parse_completion
 from llm_worker.upstream.deltas import ModelFailed
 from tests.llm_worker.upstream.any_chunks import STOP, events, said

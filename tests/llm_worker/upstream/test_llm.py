@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from chat.transcript.token_usage import TokenUsage
+from chat.transcript.usage import TokenUsage
 from llm_worker.request.model_message import Message
 from llm_worker.upstream.chat_completion import Completion
 from llm_worker.upstream.deltas import Delta, Finished, ModelFailed, ReasoningDelta, TextDelta

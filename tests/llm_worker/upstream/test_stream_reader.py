@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from chat.transcript.token_usage import MAX_TOKENS, TokenUsage
+from chat.transcript.usage import MAX_TOKENS, TokenUsage
 from llm_worker.upstream.deltas import Delta, Finished, ModelFailed, ReasoningDelta, TextDelta, ToolCallDelta
 from llm_worker.upstream.stream_reader import StreamReader
 from tests.llm_worker.upstream.any_chunks import KEPT, STOP, AnyStream, events, said, streams

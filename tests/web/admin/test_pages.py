@@ -22,7 +22,7 @@ from chat.models import (
     ToolCall,
     Turn,
 )
-from chat.transcript.token_factor import Measured
+from chat.transcript.tokens import Measured
 
 pytestmark = pytest.mark.django_db
 

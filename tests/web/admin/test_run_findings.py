@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.utils.timezone import now
 
 from chat.models import Run, SentRequest, ToolCall
-from chat.protocol.run_errors import RUN_ERRORS
+from chat.protocol.errors import RUN_ERRORS
 from chat.protocol.states import Status
 from tests import factories
 from web.admin.failure_texts import ADVICE, WORDS, advice_of, words_of

@@ -11,7 +11,7 @@ from chat.models.outcome import RunOutcome
 from chat.prompts.definition import base_prompt, define_prompts
 from chat.protocol.states import Status
 from chat.runs.completion import announce, commit_end
-from chat.transcript.answer_setup import AnswerSetup
+from chat.transcript.answer_settings import AnswerSetup
 from tests import factories
 
 pytestmark = pytest.mark.django_db

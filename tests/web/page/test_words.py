@@ -9,9 +9,7 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from chat.presenters.tools import tool_cards
-from chat.protocol.errors import REFUSALS
-from chat.protocol.file_errors import FILE_ERRORS
-from chat.protocol.run_errors import PROVIDER_ERRORS, RUN_ERRORS
+from chat.protocol.errors import FILE_ERRORS, PROVIDER_ERRORS, REFUSALS, RUN_ERRORS
 from tests.instance import ROOT
 from tests.web.page.test_reducer import node
 

@@ -17,8 +17,7 @@ from chat.protocol.states import Status
 from chat.runs.completion import announce, commit_end
 from chat.sweeper.runs import sweep
 from chat.transcript.finish import Finish
-from chat.transcript.run_spending import RunSpending
-from chat.transcript.token_usage import TokenUsage
+from chat.transcript.usage import RunSpending, TokenUsage
 from tests import factories
 from tests.concurrency import run_concurrently
 

@@ -15,9 +15,9 @@ from chat.metrics import counters, gauges, tally
 from chat.metrics.presence import Work
 from chat.models import Run, Turn
 from chat.models.outcome import RunOutcome
-from chat.protocol import run_errors
+from chat.protocol import errors
 from chat.protocol.states import Status
-from chat.transcript.token_usage import TokenUsage
+from chat.transcript.usage import TokenUsage
 from tests import factories
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -90,7 +90,7 @@ def test_asking_often_asks_the_database_seldom(run: Run) -> None:
 def test_an_end_is_counted_with_its_tokens_and_its_first_token(db: None) -> None:
     usage = TokenUsage(prompt_tokens=10, completion_tokens=5, reasoning_tokens=2)
     end = RunOutcome(Status.COMPLETED, last_seq=1, usage=usage, time_to_first_token_ms=1500)
-    failed = RunOutcome(Status.FAILED, last_seq=1, error=run_errors.run_error("worker_lost"))
+    failed = RunOutcome(Status.FAILED, last_seq=1, error=errors.run_error("worker_lost"))
     model = "counted-model"
     counters.run_ended(model, end)
     counters.run_ended(model, failed)

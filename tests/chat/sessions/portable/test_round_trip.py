@@ -16,7 +16,7 @@ from chat.models.run_spending import USAGE
 from chat.sessions.portable import format as f
 from chat.sessions.portable.exporter import as_json
 from chat.sessions.portable.importer import import_session
-from chat.transcript.session_settings import SessionSettings
+from chat.transcript.answer_settings import SessionSettings
 from tests import factories
 from tests.chat.sessions.portable.trees import sessions
 

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from chat.transcript.forms import Question
-from chat.transcript.questions import AddressQuestion, Answered
+from chat.transcript.questions import AddressQuestion, Answered, Question
 from features.mcp.client.configuration import Answer, Asked, CallFailed, Configuration
 from tests.features.mcp.client.client import stdio
 from tests.preloaded import Preloaded

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from chat.transcript.tool_annotations import DEFAULT_RULE
+from chat.transcript.tools import DEFAULT_RULE
 from features.mcp.client.mcp_tool import McpTool
 
 pytestmark = pytest.mark.pure

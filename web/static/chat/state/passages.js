@@ -1,6 +1,6 @@
 /**
  * The text of an answer as one text to read, with a paragraph break at each round of tools. Pure.
- * The same as chat/transcript/passages.py; both pass tests/chat/transcript/passages.json.
+ * The same as chat/transcript/readable_text.py; both pass tests/chat/transcript/passages.json.
  */
 
 import { roundsOf } from "./tool_rounds.js";

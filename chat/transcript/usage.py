@@ -1,4 +1,4 @@
-"""TokenUsage: token counts of a request or summed over a run, as its server reports them, else estimated. Pure."""
+"""What requests and runs use: TokenUsage, and the spending of a run beside its limits. Pure."""
 
 from collections.abc import Callable
 from typing import Final, NamedTuple
@@ -38,3 +38,31 @@ class TokenUsage(NamedTuple):
 
 def _sum(one: int | None, more: int | None) -> int | None:
     return more if one is None else min(one + (more or 0), MAX_TOKENS)
+
+
+class RunSpending(NamedTuple):
+    """The use of a run. searches: queries; a call may have several.  tokens: prompt and completion, all inferences."""
+
+    inferences: int = 0
+    tool_calls: int = 0
+    searches: int = 0
+    tokens: int = 0
+
+
+NOTHING_SPENT: Final = RunSpending()
+
+
+class RunLimits(NamedTuple):
+    """The most that one run may use; characters: of its answer, and of the reasoning before it."""
+
+    inferences: int
+    tool_calls: int
+    searches: int
+    tokens: int
+    characters: int
+
+    def allow_more(self, spent: RunSpending, characters: int) -> bool:
+        """Return whether a run that has used and written so much may have another inference."""
+        return (
+            spent.inferences < self.inferences and spent.tokens < self.tokens and characters < self.characters
+        )

@@ -1,4 +1,4 @@
-"""The text of an answer as one text to read, with a paragraph break at each round of tools. Pure.
+"""Texts as people read them: an answer as one text, a title without the marks of Markdown, excerpts of a search. Pure.
 
 A message's `text` is the streamed text, in which the text after a round begins with `paragraph_break`. Code that shows or
 passes on the text without the rounds in between uses `readable_text`, since answers of earlier versions and of other
@@ -7,8 +7,13 @@ systems lack the break, and a code block may be open;
 """
 
 import re
-from collections.abc import Iterable, Iterator
+import unicodedata
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
 from typing import Final
+
+from knowledge.texts.normal_form import WORD_START, normal_form
 
 # The markers of lists and quotations before a fence, its own mark, and the rest of its line.
 _FENCE: Final = re.compile(r"([ \t]*(?:(?:>|[-*+]|\d{1,9}[.)])[ \t]+|>)*)(`{3,}|~{3,})(.*)")
@@ -83,3 +88,59 @@ def _after_fence(
 def _is_contained(container: str) -> bool:
     """Return whether a fence stands in a list or a quotation, and ends with it."""
     return bool(container.strip()) or len(container) > 3
+
+
+# Of a text, whatever it begins with; the rest is not read.
+MAX_READ_CHARACTERS: Final = 1_000
+PROVISIONAL_CHARACTERS: Final = 40
+# Of headings, quotes and lists.
+_BEGINNING = re.compile(r"^\s*(?:(?:#{1,6}|>|[-*+])\s+)+")
+# A line that only opens or closes a block of code.
+_FENCE_MARKS = re.compile(r"^\s*(?:```|~~~)[\w+-]*\s*$")
+_LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*\)")
+# Emphasis and code; not the marks of 2*3*4 and snake_case.
+_PAIR = re.compile(r"(?<![\w*`~])(\*{1,3}|_{1,3}|~~|`{1,2})(?=\S)([^*`~]+?)(?<=\S)\1(?!\w)")
+
+
+def without_marks(line: str) -> str:
+    """Return the text of a line; empty for a line that is a mark itself."""
+    line = line[:MAX_READ_CHARACTERS]
+    if _FENCE_MARKS.match(line):
+        return ""
+    return _PAIR.sub(r"\2", _LINK.sub(r"\1", _BEGINNING.sub("", line)))
+
+
+def provisional_title(question: str) -> str:
+    """Shorten the question to the title of a session that no model has named, at a space if its second half has one.
+    The marks of Markdown are left out.
+    """
+    begin = question.strip()[:MAX_READ_CHARACTERS]
+    words = " ".join(" ".join(map(without_marks, begin.splitlines())).split())
+    if len(words) <= PROVISIONAL_CHARACTERS:
+        return words
+    begin = words[: PROVISIONAL_CHARACTERS - 1]
+    space = words.rfind(" ", 0, PROVISIONAL_CHARACTERS)
+    return f"{begin[:space] if space >= PROVISIONAL_CHARACTERS // 2 else begin}…"
+
+
+# Characters before the first word that is found, and of the whole excerpt.
+_BEFORE: Final = 40
+_MAX_CHARACTERS: Final = 160
+
+
+def excerpt_of(text: str, words: Sequence[str]) -> str:
+    """Cut the text around the first word that begins with one of `words`, else its beginning. words: in normal form."""
+    text = unicodedata.normalize("NFC", text)
+    forms = [character.lower() if character.isascii() else normal_form(character) for character in text]
+    starts = list(accumulate(map(len, forms), initial=0))
+    either = "|".join(map(re.escape, sorted(words, key=len, reverse=True)))
+    found = re.search(f"{WORD_START}(?:{either})", "".join(forms))
+    at = bisect_right(starts, found.start()) - 1 if found else 0
+    first = max(at - _BEFORE, 0)
+    excerpt = text[first : first + _MAX_CHARACTERS]
+    before, after = excerpt[: at - first], excerpt[at - first :]
+    if first:
+        before = before.partition(" ")[2] or before
+    if first + _MAX_CHARACTERS < len(text):
+        after = after.rpartition(" ")[0] or after
+    return " ".join((before + after).split())

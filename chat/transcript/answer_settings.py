@@ -1,20 +1,65 @@
-"""Run options: settings that a turn sends to its model, as JSON objects with the members of OptionsBody. Pure.
+"""How turns are answered: settings of a session, options of a run, and the setup that an attempt answers with. Pure.
+
+A new setting is a member here. It is stored, copied with forks, exported, and sent as a member of the session.
 
 A member that is null means the model's own value, whatever the session or its agent says.
 The schema of a response format is stored as text: everything that JSON allows in it, numbers of any size included,
 survives the database unchanged.
 """
 
+import hashlib
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property
 from typing import Annotated, Any, Final
+from uuid import UUID
 
-from msgspec import UNSET, Meta, UnsetType
+import msgspec
+from msgspec import UNSET, Meta, Struct, UnsetType
 
-from chat.protocol.body import Body, rule
+from chat.protocol.answer import at_most, choice, doc
+from chat.protocol.body import Body, Text, rule
 from chat.protocol.errors import ApiError
-from chat.protocol.member_types import choice
-from chat.protocol.members import Text
+
+MAX_PROMPT_CHARACTERS: Final = 100_000
+MAX_REMINDER_CHARACTERS: Final = 10_000
+
+
+class WhileAnswering(StrEnum):
+    """What a new turn does when the tip of the branch is still being answered."""
+
+    REJECT = "reject"
+    ENQUEUE = "enqueue"
+    INTERRUPT = "interrupt"
+
+
+class SessionSettings(Struct, kw_only=True, omit_defaults=True):
+    """The settings as they are stored. Members that a later version has stored are ignored.
+
+    tools: in addition to the agent's.
+    options: run options of turns that set no others; over the agent's (run_options.py). Null as a value: the model's own.
+    knowledge_bases: the bases searched beside the agent's, in their order; one may have been deleted since.
+    """
+
+    while_answering: Annotated[str, choice(WhileAnswering)] = WhileAnswering.ENQUEUE.value
+    tools: list[str] = []
+    reminder: Annotated[str, at_most(MAX_REMINDER_CHARACTERS)] = ""
+    prompt: Annotated[
+        str,
+        at_most(MAX_PROMPT_CHARACTERS),
+        doc("Stands beside the agent's prompt or the project's instructions."),
+    ] = ""
+    options: Annotated[dict[str, Any], doc("As they were sent.")] = {}
+    knowledge_bases: list[UUID] = []
+
+
+def split_settings(fields: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the settings among the fields of a session, and the other fields."""
+    others = dict(fields)
+    return {name: others.pop(name) for name in SessionSettings.__struct_fields__ if name in others}, others
+
 
 RunOptions = Mapping[str, Any]
 
@@ -124,3 +169,38 @@ def api_members(options: RunOptions, *, has_tools: bool) -> dict[str, Any]:
     if has_tools and "parallel_tool_calls" in shown:
         members["parallel_tool_calls"] = shown["parallel_tool_calls"]
     return members
+
+
+@dataclass(frozen=True)
+class AnswerSetup:
+    """The setup of an attempt.
+
+    prompts: everything that is the same in all requests of this agent on this model (the texts of its prompts, the
+    schemas of its tools).  options: settings of this attempt alone.  Both are JSON objects.
+    agent, agent_name: as they were then; None and empty without an agent.
+    """
+
+    prompts: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
+    agent: UUID | None = None
+    agent_name: str = ""
+
+    @cached_property
+    def content(self) -> str:
+        """The prompts as canonical JSON."""
+        return canonical_json(self.prompts)
+
+    @cached_property
+    def version(self) -> str:
+        """The digest of the content: equal for equal prompts, in every process and release."""
+        return digest(self.content)
+
+
+def canonical_json(value: Any) -> str:
+    """Encode a value as JSON: equal values give the same text, with sorted keys and no white space."""
+    return msgspec.json.encode(value, order="sorted").decode()
+
+
+def digest(text: str) -> str:
+    """Return the SHA-256 of a text, in hexadecimal."""
+    return hashlib.sha256(text.encode()).hexdigest()
