@@ -26,7 +26,7 @@ from chat.infrastructure.liveness import new_owner
 from chat.infrastructure.redis_client import close_async_redis
 from chat.models import Compression, CompressionStatus, ModelConfig, Session
 from chat.models.lease import COMPRESSION_LEASE
-from chat.models.side_request import Purpose
+from chat.models.model_requests import Purpose
 from chat.protocol.errors import NO_UPSTREAM_ERROR
 from chat.transcript.usage import MAX_TOKENS, TokenUsage
 from compression.measurement import CompressionJob, plan_job

@@ -9,7 +9,7 @@ from typing import Final
 from django.contrib.auth.models import User
 
 from chat.models import LoginLimit
-from chat.models.login_limit import Charge
+from chat.models.account import Charge
 from chat.protocol.errors import ApiError
 
 # (unknown names at once, seconds after which one more is allowed): the answer reveals which names exist.

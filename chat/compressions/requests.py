@@ -32,7 +32,7 @@ from chat.models import (
     TriggeredBy,
 )
 from chat.models.compression import UNDER_WAY, UNSUCCESSFUL
-from chat.models.upstream_failure import upstream_columns
+from chat.models.run_fields import upstream_columns
 from chat.protocol.errors import NO_UPSTREAM_ERROR, UpstreamError
 from chat.protocol.tasks import COMPRESS_BRANCH, COMPRESSION_QUEUE
 from chat.runs.task_queue import UNREACHABLE, send_message

@@ -2,8 +2,7 @@
 
 Each worker process holds a session-level advisory lock under its owner number, on a separate connection. kill -9, OOM
 and crashes close the connection and free the lock within a second, without a clock. If locks cannot be used (a pooler
-that shares sessions) or a host fails without closing connections, the lease decides (chat/models/lease.py,
-leadership.py).
+that shares sessions) or a host fails without closing connections, the lease decides (chat/models/lease.py).
 """
 
 import secrets

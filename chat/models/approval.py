@@ -1,11 +1,11 @@
-"""Approval: the user's approval or answer that a tool call waits for, and the decision. Kept as long as the call."""
+"""Approval: the decision of a user that a tool call waits for. ToolPolicy: which calls of a tool need one."""
 
 from __future__ import annotations
 
 import json
 import uuid
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Self
 
@@ -18,6 +18,7 @@ from chat.models.mcp_server import McpServer
 from chat.models.mcp_sign_in import McpCredential
 from chat.models.session import Session
 from chat.models.tool_call import ToolCall
+from chat.protocol.server_tool_names import is_server_tool, server_of
 from chat.protocol.states import Status
 from chat.transcript.questions import (
     MAX_ADDRESS_CHARACTERS,
@@ -27,12 +28,20 @@ from chat.transcript.questions import (
     SignInQuestion,
     present_asked,
 )
-from chat.transcript.tools import MAX_SUMMARY_CHARACTERS, AskedTool, ToolIdentity
+from chat.transcript.tools import (
+    DEFAULT_RULE,
+    MAX_SUMMARY_CHARACTERS,
+    STRICTER,
+    ApprovalRule,
+    AskedTool,
+    ToolIdentity,
+)
 
 if TYPE_CHECKING:
     from uuid import UUID
 
     from django.contrib.auth.models import User
+
 
 MAX_NOTE_CHARACTERS = 2_000
 # A call waits for its user over a weekend; what it would do may no longer be wanted after that.
@@ -263,3 +272,61 @@ def _question_columns(question: AnyQuestion | None) -> dict[str, Any]:
 
 def _text(pk: UUID | None) -> str:
     return str(pk) if pk else ""
+
+
+class ToolPolicyQuerySet(models.QuerySet["ToolPolicy"]):
+    def by_name(self, names: Iterable[str]) -> Mapping[str, ToolPolicy]:
+        return {policy.name: policy for policy in self.filter(name__in=list(names))}
+
+
+class ToolPolicy(models.Model):
+    """bound_to: the id of the server that had the name when the rule was saved, and the digest of how it was reached;
+    empty: of a built-in tool, or there was none.
+    """
+
+    name = models.CharField(max_length=64, unique=True, help_text="The name that models call the tool by.")
+    approval = models.CharField(
+        max_length=20,
+        choices=[(rule.value, rule.value.replace("_", " ")) for rule in ApprovalRule],
+        default=DEFAULT_RULE.value,
+        help_text="Whether the user is asked before the tool is called.",
+    )
+    bound_to = models.JSONField(default=list, db_default=[], editable=False)
+
+    objects = ToolPolicyQuerySet.as_manager()
+
+    class Meta:
+        ordering = ("name",)
+        verbose_name_plural = "tool policies"
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(approval__in=[rule.value for rule in ApprovalRule]),
+                name="tool_policy_approval_known",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        """Save the rule for the server that has the name now."""
+        self.bound_to = self._current_server()
+        super().save(*args, **kwargs)
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the server that has the name is the one that the rule was saved for. Reads the database."""
+        return bool(self.bound_to == self._current_server())
+
+    def rule_for(self, server: Iterable[str], rule: ApprovalRule) -> ApprovalRule:
+        """Return the rule for this tool of a server whose own rule is `rule`. server: as in `bound_to`.
+        For another server than the one that it was saved for, the stricter of both: staff have not spoken of that.
+        """
+        own = ApprovalRule(self.approval)
+        return own if self.bound_to == list(filter(None, server)) else max(own, rule, key=STRICTER.index)
+
+    def _current_server(self) -> list[str]:
+        if not is_server_tool(self.name):
+            return []
+        server = McpServer.objects.without_documents().filter(name=server_of(self.name)).first()
+        return [str(server.pk), server.address_digest] if server else []

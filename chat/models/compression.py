@@ -16,9 +16,9 @@ from chat.infrastructure.log_context import MAX_REQUEST_ID_CHARACTERS
 from chat.models.lease import COMPRESSION_LEASE, Leased, LeasedQuerySet
 from chat.models.message import ChatMessage
 from chat.models.model_config import ModelConfig
+from chat.models.run_fields import UpstreamFailureFields
 from chat.models.session import Session
 from chat.models.sql.lease import CLAIM
-from chat.models.upstream_failure import UpstreamFailureFields
 from chat.protocol.states import Status
 from chat.transcript.usage import ESTIMATED_TOKENS_HELP
 

@@ -1,4 +1,4 @@
-"""The lease that Run and Compression share: one worker at a time holds a row, and others can detect its death.
+"""The lease that Run and Compression share: one worker at a time holds a row. Leadership: one process at a time leads.
 
 A claim gives a row to an owner (the number of a worker process) under the next attempt, which fences every later
 write. Heartbeats extend the lease; a worker that shuts down releases the row. An owner is dead when its lease has
@@ -20,6 +20,7 @@ from django.db.models.expressions import RawSQL
 from django.db.models.functions import Now
 
 from chat.infrastructure.liveness import LOCK_IS_HELD
+from chat.models.sql.lease import HOLD
 from chat.protocol.states import Status
 
 # Owners that may die with a row before it fails for good.
@@ -164,3 +165,25 @@ class Leased(models.Model):
 
 def _extension(times: LeaseTimes) -> dict[str, Any]:
     return {"beat_at": Now(), "lease_until": Now() + times.lease}
+
+
+# Ten renewals. The host of a leader that vanished is replaced within this time and the standby's next try.
+LEADER_LEASE: Final = timedelta(seconds=10)
+
+
+class LeadershipQuerySet(models.QuerySet["Leadership"]):
+    def hold(self, role: str, owner: int) -> bool:
+        """Take or renew the lease. False: another owner holds it, and is not known to be dead."""
+        return HOLD.first(role=role, owner=owner, lease=LEADER_LEASE) is not None
+
+
+class Leadership(models.Model):
+    role = models.CharField(primary_key=True, max_length=32)
+    # The number of the advisory lock that the process holds.
+    owner = models.BigIntegerField()
+    lease_until = models.DateTimeField()
+
+    objects = LeadershipQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return f"{self.role}: {self.owner}"

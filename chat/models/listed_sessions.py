@@ -9,7 +9,7 @@ from uuid import UUID
 from django.db import models
 from django.db.models.functions import Now
 
-from chat.models.sql import session_search, tags
+from chat.models.sql import session_search, sessions
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -87,7 +87,7 @@ class ListedSessionQuerySet(TrashQuerySet[M]):
 
     def tagged(self, owner: User, tag: str) -> Self:
         """Select the owner's sessions that have this tag, however it is capitalised."""
-        return self.filter(pk__in=tags.sessions_with(owner.pk, tag))
+        return self.filter(pk__in=sessions.sessions_with(owner.pk, tag))
 
     def in_state(self, *, is_pinned: bool | None, is_archived: bool | None) -> Self:
         """Filter by pinned and archived state; None means no filter."""

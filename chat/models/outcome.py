@@ -7,11 +7,10 @@ from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
-from chat.models.run_spending import spending_columns
-from chat.models.sql.run_setups import SetupParameters
+from chat.models.run_fields import spending_columns, upstream_columns
+from chat.models.sql.run_records import SetupParameters
 from chat.models.sql.runs import END
 from chat.models.tool_call import ToolCall
-from chat.models.upstream_failure import upstream_columns
 from chat.protocol.errors import NO_UPSTREAM_ERROR, UpstreamError
 from chat.protocol.states import STOP_REASONS, Status
 from chat.protocol.wire import Error, StopReason

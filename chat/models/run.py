@@ -16,15 +16,21 @@ from django.db.models.functions import Coalesce
 from chat.models.lease import RUN_LEASE, Leased
 from chat.models.message import ChatMessage
 from chat.models.model_config import ModelConfig
-from chat.models.run_knowledge import KnowledgeAccess, RunKnowledge, RunKnowledgeFields
+from chat.models.run_fields import (
+    KnowledgeAccess,
+    RunKnowledge,
+    RunKnowledgeFields,
+    RunSpendingFields,
+    RunUsage,
+    UpstreamFailureFields,
+    spending_columns,
+)
 from chat.models.run_options import RunOptionsFields, options_are_known
-from chat.models.run_spending import RunSpendingFields, RunUsage, spending_columns
 from chat.models.session import Session
 from chat.models.sql import claims, runs
 from chat.models.sql.statements import instance, together
 from chat.models.sql.turns import READ_STATE, TurnState
 from chat.models.turn import Turn
-from chat.models.upstream_failure import UpstreamFailureFields
 from chat.protocol.states import HELD, LIVE, TERMINAL, Status, sources
 from chat.protocol.tasks import DEFAULT_QUEUE
 from chat.transcript.finish import WHOLE, Finish

@@ -11,7 +11,7 @@ from django.db.models.functions import Now
 
 from chat.models.message import ChatMessage
 from chat.models.run import Run, run_of
-from chat.models.sql.run_setups import MARK_UNUSED, PURGE_UNUSED
+from chat.models.sql.run_records import MARK_UNUSED, PURGE_UNUSED
 
 # Between marking a version that no run refers to and deleting it: longer than any statement that stores a setup takes,
 # so that none can refer to a version that is being deleted.

@@ -116,7 +116,7 @@ class Session(models.Model):
     answered_event = models.BigIntegerField(default=0)
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
-    # Its size (sql/stored_bytes.py), as the sweeper measured it last, and whether it has had no event since.
+    # Its size (sql/usage.py), as the sweeper measured it last, and whether it has had no event since.
     stored_bytes = models.BigIntegerField(default=0, db_default=0, editable=False)
     is_measured = models.BooleanField(default=False, db_default=False, editable=False)
     settings = StructField(SessionSettings)

@@ -16,12 +16,12 @@ from uuid import UUID
 from django.conf import settings
 from msgspec import json
 
-from chat.models.daily_use import DailyAccount
 from chat.models.message import ChatMessage
 from chat.models.model_config import ModelConfig
 from chat.models.session import Session
 from chat.models.sql.statements import instance
 from chat.models.sql.turns import READ_TIP_SNAPSHOT
+from chat.models.usage import DailyAccount
 
 
 class TipSnapshot(NamedTuple):

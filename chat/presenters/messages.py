@@ -13,7 +13,7 @@ from uuid import UUID
 from msgspec import UNSET, UnsetType
 
 from chat.models import ChatMessage, EditedAnswer, Role, Run, RunSetup, Turn, run_of
-from chat.models.run_spending import run_limits
+from chat.models.run_fields import run_limits
 from chat.presenters.json_values import JSONObject
 from chat.presenters.related import CitationAnswer, MessageFileAnswer, ToolCallAnswer, present_related
 from chat.presenters.runs import RunErrorAnswer, present_cut, present_error

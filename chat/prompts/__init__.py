@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-# The base prompt, until staff edit it (chat/models/system_prompt.py).
+# The base prompt, until staff edit it (chat/models/staff_texts.py).
 SYSTEM_PROMPT_FILE: Final = Path(__file__).with_name("system.md")
 
 

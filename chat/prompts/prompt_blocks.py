@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from chat.models import Agent, ChatMessage, PromptBlock, Session, SystemPrompt
 from chat.models.agent import ContextLayout
-from chat.models.prompt_block import BlockKind
+from chat.models.message_additions import BlockKind
 from chat.models.turn import SentBeside
 from chat.prompts import dynamic_context
 from chat.transcript.tokens import count_tokens

@@ -12,7 +12,7 @@ from django.contrib.auth.models import User
 
 from chat.infrastructure import log_context
 from chat.models import TokenUse
-from chat.models.daily_use import DailyAccount
+from chat.models.usage import DailyAccount
 from chat.presenters.json_values import isoformat_or_none
 from chat.protocol.answer import LimitUse, plain_number
 from chat.protocol.errors import ApiError

@@ -12,8 +12,8 @@ from django.contrib.auth.models import User
 from msgspec import Meta
 
 from chat.models import Session
-from chat.models.sql import tags
-from chat.models.sql.tags import UsedTag
+from chat.models.sql import sessions
+from chat.models.sql.sessions import UsedTag
 from chat.protocol.body import Visible, rule
 from chat.protocol.errors import ApiError
 from chat.runs import quotas
@@ -47,7 +47,7 @@ Tags = Annotated[list[Tag], Meta(max_length=MAX_TAGS), rule(clean)]
 
 def list_tags(user: User, but: UUID | None = None) -> list[UsedTag]:
     """Return the tags of the user's sessions in alphabetical order. but: a session that is left out."""
-    return tags.LIST.all(user=user.pk, but=but)
+    return sessions.LIST.all(user=user.pk, but=but)
 
 
 def choose_tags(owner: User, wanted: Sequence[str], session: UUID | None = None) -> list[str]:

@@ -1,6 +1,6 @@
 """The sweeper process: sweeps every second, and at once when a run is stopped.
 
-Any number may run. A lease on the database's clock elects the leader (chat/models/leadership.py); the others stand by.
+Any number may run. A lease on the database's clock elects the leader (chat/models/lease.py); the others stand by.
 They take over at once if the leader's advisory lock is free, or after its lease if its host is gone or frozen.
 """
 

@@ -20,7 +20,7 @@ from chat.models import (
     SideRequest,
     TokenUse,
 )
-from chat.models.login import purge_expired
+from chat.models.account import purge_expired
 from chat.sweeper.periodic import Batch, PeriodicJob
 
 EVERY_S: Final = 60.0

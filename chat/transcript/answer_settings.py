@@ -39,7 +39,7 @@ class SessionSettings(Struct, kw_only=True, omit_defaults=True):
     """The settings as they are stored. Members that a later version has stored are ignored.
 
     tools: in addition to the agent's.
-    options: run options of turns that set no others; over the agent's (run_options.py). Null as a value: the model's own.
+    options: run options of turns that set no others; over the agent's. Null as a value: the model's own.
     knowledge_bases: the bases searched beside the agent's, in their order; one may have been deleted since.
     """
 

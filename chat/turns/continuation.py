@@ -17,8 +17,8 @@ from chat.infrastructure.after_commit import call_after_commit
 from chat.log.rebuilt import present_stored
 from chat.log.stream import append_now, run_log
 from chat.models import Run, Session, TipSnapshot
-from chat.models.daily_use import DailyUse
-from chat.models.run_spending import run_limits
+from chat.models.run_fields import run_limits
+from chat.models.usage import DailyUse
 from chat.presenters.turns import present_continuation
 from chat.prompts import dynamic_context, prompt_blocks
 from chat.protocol.errors import ApiError

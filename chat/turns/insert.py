@@ -15,11 +15,11 @@ from psycopg.types.json import Jsonb
 from chat.events import session_events
 from chat.infrastructure import log_context
 from chat.models import ChatMessage, ModelConfig, Role, Run, SessionEvent, Turn
-from chat.models.run_knowledge import RunKnowledge
-from chat.models.sql.daily_use import count_runs_sql
+from chat.models.run_fields import RunKnowledge
 from chat.models.sql.rows import SESSION
 from chat.models.sql.sessions import IS_WAITING, RecordedEvent
 from chat.models.sql.statements import Statement, insertion, rows
+from chat.models.sql.usage import count_runs_sql
 from chat.models.turn import SentBeside
 from chat.presenters.json_values import JSONObject
 from chat.presenters.turns import present_turn

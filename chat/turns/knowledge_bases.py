@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from chat.events import knowledge_bases as events
 from chat.infrastructure.after_commit import call_after_commit
 from chat.models import Session
-from chat.models.run_knowledge import KnowledgeAccess, RunKnowledge
+from chat.models.run_fields import KnowledgeAccess, RunKnowledge
 from chat.models.sql.messages import PICKED_BASES
 from chat.protocol.errors import ApiError
 from knowledge.bases.bound_bases import BoundBases

@@ -23,7 +23,7 @@ from psycopg_pool import PoolTimeout
 
 from chat.events import access
 from chat.models import Login
-from chat.models.login import PAUSE
+from chat.models.account import PAUSE
 from knowledge.idle_connection import return_idle_connection
 from web.demo_account import may_log_in
 

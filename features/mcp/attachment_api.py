@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from chat.models import McpCatalog, McpRequest, McpServer
-from chat.models.mcp_request import McpRequestKind, McpRequestStatus
+from chat.models.mcp_attachments import McpRequestKind, McpRequestStatus
 from chat.models.mcp_server import McpStatus
 from chat.presenters.files import FileAnswer, describe_file
 from chat.presenters.json_values import JSONObject

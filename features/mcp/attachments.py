@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from chat.infrastructure.after_commit import call_after_commit
 from chat.models import McpCatalog, McpCredential, McpRequest, McpServer
-from chat.models.mcp_request import McpRequestKind
+from chat.models.mcp_attachments import McpRequestKind
 from chat.models.mcp_server import McpStatus
 from chat.protocol.errors import ApiError
 from chat.protocol.tasks import DEFAULT_QUEUE

@@ -10,7 +10,7 @@ from msgspec import json, to_builtins
 
 from chat.compressions.summaries import find_summary_for_branch
 from chat.models import ChatMessage, Run, ToolCall, Turn
-from chat.models.sql.message_sizes import SIZES
+from chat.models.sql.messages import SIZES
 from chat.models.sql.model_configs import STANDING_PROMPTS
 from chat.models.tool_call import ToolCallStatus
 from chat.prompts.definition import base_prompt_of

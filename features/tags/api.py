@@ -8,7 +8,7 @@ from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from chat.models.sql.tags import UsedTag
+from chat.models.sql.sessions import UsedTag
 from chat.protocol.answer import Answer, doc
 from chat.protocol.body import Body
 from chat.protocol.errors import ApiError

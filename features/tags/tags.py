@@ -7,8 +7,8 @@ from django.contrib.auth.models import User
 
 from chat.events import session_list
 from chat.events.frames import TagChanged
+from chat.models.sql.sessions import HAS_TAG, UsedTag
 from chat.models.sql.statements import Statement
-from chat.models.sql.tags import HAS_TAG, UsedTag
 from chat.protocol.errors import ApiError
 from chat.protocol.wire import encode
 from chat.sessions.tags import clean, list_tags

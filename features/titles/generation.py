@@ -13,7 +13,7 @@ from django.db import transaction
 from chat.events.session_events import record_session_changed
 from chat.infrastructure import log_context
 from chat.models import ModelConfig, Run, Session
-from chat.models.side_request import Purpose
+from chat.models.model_requests import Purpose
 from chat.transcript.readable_text import provisional_title, readable_text, without_marks
 from llm_worker.database import Database
 from llm_worker.request.model_message import LanguageModelInput, Message

@@ -22,7 +22,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from chat.models import DailyUse, DefaultLimits, GroupLimits
-from chat.models.daily_use import DailyAccount
+from chat.models.usage import DailyAccount
 from chat.protocol.answer import LimitUse
 from features.usage.charts import Chart, draw_columns, draw_lines
 from features.usage.report import MOST, PersonRow, UsageReport, load_groups, load_usage, load_users

@@ -16,8 +16,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from chat.models import Run, SideRequest, TokenUse
-from chat.models.run_spending import USAGE
-from chat.models.side_request import COUNTED_FOR_A_SAFE_SUMMARY, Purpose
+from chat.models.model_requests import COUNTED_FOR_A_SAFE_SUMMARY, Purpose
+from chat.models.run_fields import USAGE
 from chat.presenters.json_values import JSONObject
 from chat.protocol.answer import Answer, LimitUse, Moment, choice, doc, plain_number
 from chat.protocol.errors import ApiError

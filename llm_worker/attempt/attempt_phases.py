@@ -21,7 +21,7 @@ from chat.log.stream import event_log, expire_soon
 from chat.metrics import counters
 from chat.models import Run, ToolCall
 from chat.models.outcome import RunOutcome
-from chat.models.run_spending import run_limits
+from chat.models.run_fields import run_limits
 from chat.protocol.errors import NO_UPSTREAM_ERROR, UpstreamError
 from chat.protocol.states import Status
 from chat.protocol.wire import Error, Snapshot

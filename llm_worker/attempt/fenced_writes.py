@@ -22,7 +22,7 @@ from chat.infrastructure.fault_points import reach
 from chat.models import Approval, CitedDocument, Run, Session
 from chat.models.approval import Decision
 from chat.models.outcome import RunOutcome
-from chat.models.sql.run_setups import SetupParameters, store_setups
+from chat.models.sql.run_records import SetupParameters, store_setups
 from chat.models.sql.statements import Statement, literals
 from chat.protocol.errors import NO_UPSTREAM_ERROR
 from chat.protocol.states import HELD as HELD_STATUSES

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 from uuid import UUID
 
-from chat.models.sql.message_sizes import SIZES
+from chat.models.sql.messages import SIZES
 from chat.models.sql.statements import BRANCH, BRANCH_IDS, Statement
 from chat.transcript.entries import Block, BlockKind, Document, TextFile
 from chat.transcript.tokens import TOKENS_PER_MESSAGE

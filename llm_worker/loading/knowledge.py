@@ -9,7 +9,7 @@ from django.db.models import QuerySet, Sum
 from django.db.models.functions import Length
 
 from chat.models import Run
-from chat.models.run_knowledge import KnowledgeAccess
+from chat.models.run_fields import KnowledgeAccess
 from chat.transcript.entries import Document
 from chat.transcript.tokens import count_tokens
 from knowledge.bases.bound_bases import BoundBases

@@ -16,7 +16,7 @@ from django.db import DatabaseError
 from chat.infrastructure import prefix_cache
 from chat.infrastructure.prefix_cache import PrefixKey
 from chat.models import Run, SentRequest
-from chat.models.sent_request import RequestOfRun
+from chat.models.model_requests import RequestOfRun
 from llm_worker.database import Database
 from llm_worker.records.request_recorder import RecordedRequest
 from llm_worker.request import prefix

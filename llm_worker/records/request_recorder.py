@@ -7,7 +7,7 @@ from uuid import UUID
 
 from msgspec import json
 
-from chat.models.sent_request import UnsavedRequest
+from chat.models.model_requests import UnsavedRequest
 from llm_worker.loop.context_report import ContextReport
 from llm_worker.request import prefix
 from llm_worker.request.model_message import LanguageModelInput, total_tokens

@@ -13,7 +13,7 @@ from typing import Any, Final
 from django.conf import settings
 
 from chat.models import Run
-from chat.models.side_request import Purpose
+from chat.models.model_requests import Purpose
 from llm_worker.database import Database
 from llm_worker.prompts import prompt
 from llm_worker.request.model_message import Message

@@ -12,7 +12,7 @@ from msgspec import json
 
 from chat.metrics import counters
 from chat.models import DailyUse, ModelConfig, SideRequest
-from chat.models.side_request import COUNTED_FOR_A_SAFE_SUMMARY, Purpose
+from chat.models.model_requests import COUNTED_FOR_A_SAFE_SUMMARY, Purpose
 from chat.transcript.tokens import count_tokens
 from chat.transcript.usage import TokenUsage
 from llm_worker.database import Database

@@ -16,7 +16,7 @@ from django.conf import settings
 
 from chat.infrastructure import log_context
 from chat.models import ModelConfig, Run
-from chat.models.side_request import Purpose
+from chat.models.model_requests import Purpose
 from llm_worker.database import Database
 from llm_worker.prompts import prompt
 from llm_worker.request.context import request_budget

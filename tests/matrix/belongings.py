@@ -37,9 +37,9 @@ from chat.models import (
     ToolCall,
     ToolPolicy,
 )
-from chat.models.mcp_request import McpRequestStatus
+from chat.models.mcp_attachments import McpRequestStatus
+from chat.models.model_requests import Purpose
 from chat.models.outcome import RunOutcome
-from chat.models.side_request import Purpose
 from chat.protocol.states import Status
 from chat.runs.completion import announce, commit_end
 from chat.transcript.finish import LENGTH, Finish

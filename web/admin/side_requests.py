@@ -8,7 +8,7 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
 from chat.models import Compression, Run, Session, SideRequest
-from chat.models.side_request import Purpose
+from chat.models.model_requests import Purpose
 from web.admin.filters import ModelFilter
 from web.admin.read_only import ReadOnlyAdmin, ReadOnlyInline
 from web.admin.search import SearchAdmin

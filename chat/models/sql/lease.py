@@ -1,8 +1,9 @@
-"""SQL fragments shared by the claims of all leased tables (chat/models/lease.py), and the claim of a compression; times are the database's."""
+"""SQL of leases: fragments that the claims of leased tables share, the claim of a compression, and the lease of a leader."""
 
 from typing import Final, NamedTuple
 from uuid import UUID
 
+from chat.infrastructure.liveness import LOCK_IS_HELD
 from chat.models.sql.statements import Statement, literal
 from chat.protocol.states import Status
 
@@ -30,4 +31,24 @@ CLAIM: Final = Statement(
     WHERE compression.id = free.id RETURNING compression.id
     """,  # noqa: S608  constants alone
     ClaimedCompression,
+)
+
+
+class HeldRow(NamedTuple):
+    owner: int
+
+
+# Returns a row if `owner` holds the lease now. A free lock proves that the holder is dead; a lock that is held proves
+# nothing: Postgres keeps it for as long as it does not notice that the holder's host is gone. Parameters: role, owner,
+# lease (an interval). Plan: primary key; pg_locks is read whole.
+HOLD: Final = Statement(
+    f"""
+    INSERT INTO chat_leadership AS held (role, owner, lease_until)
+    VALUES (%(role)s, %(owner)s, STATEMENT_TIMESTAMP() + %(lease)s::interval)
+    ON CONFLICT (role) DO UPDATE SET owner = excluded.owner, lease_until = excluded.lease_until
+    WHERE held.owner = excluded.owner OR held.lease_until < STATEMENT_TIMESTAMP()
+        OR NOT {LOCK_IS_HELD.format(owner="held.owner")}
+    RETURNING held.owner
+    """,  # noqa: S608  constants
+    HeldRow,
 )

@@ -7,11 +7,11 @@ from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from chat.models.sql.daily_use import add_use_sql
 from chat.models.sql.lease import CLAIM_ASSIGNMENTS, IS_CLAIMABLE
 from chat.models.sql.rows import MODEL_CONFIG, TURN, ModelConfigRow, TurnRow
-from chat.models.sql.run_setups import store_setups
+from chat.models.sql.run_records import store_setups
 from chat.models.sql.statements import JSONText, Statement, literal, literals, select_list
+from chat.models.sql.usage import add_use_sql
 from chat.protocol.states import LIVE, TERMINAL, Status, sources
 from chat.protocol.tasks import DEFAULT_QUEUE
 from chat.transcript.usage import RunSpending

@@ -74,7 +74,7 @@ READ_LIMITED: Final = Statement(
     """,  # noqa: S608  constants alone
     LimitedToken,
 )
-# A table of a WITH clause that adds the row of a table `more` to its token. The columns of `more` are in daily_use.py.
+# A table of a WITH clause that adds the row of a table `more` to its token. The columns of `more` are in usage.py.
 ADD_TO_TOKEN: Final = f"""of_token AS (
     INSERT INTO chat_tokenuse (token, day, runs, tokens, cost)
     SELECT more.token, {TODAY}, more.runs, more.tokens, more.cost FROM more

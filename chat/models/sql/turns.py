@@ -3,12 +3,12 @@
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from chat.models.sql.daily_use import DAILY_ACCOUNT, DailyAccountRow
 from chat.models.sql.model_configs import IS_OFFERED
 from chat.models.sql.rows import MESSAGE_PLACE, MessagePlace
 from chat.models.sql.runs import IN_PROGRESS
 from chat.models.sql.sessions import IS_UNNAMED
 from chat.models.sql.statements import JSONText, Statement, literals, select_list
+from chat.models.sql.usage import DAILY_ACCOUNT, DailyAccountRow
 from chat.protocol.states import LIVE
 
 

@@ -12,7 +12,7 @@ from django.conf import settings
 from django.db import transaction
 
 from chat.models import McpCatalog, McpCredential, McpRequest
-from chat.models.mcp_request import McpRequestKind, McpRequestStatus
+from chat.models.mcp_attachments import McpRequestKind, McpRequestStatus
 from chat.protocol.errors import ApiError
 from chat.protocol.strict_json import storable
 from chat.runs import new_files

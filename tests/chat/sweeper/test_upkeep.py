@@ -9,7 +9,7 @@ from chat.events import session_events
 from chat.infrastructure.redis_client import sync_redis
 from chat.log.stream import event_log, position_now
 from chat.models import Feedback, Session, SessionEvent, StoredBytes
-from chat.models.sql.stored_bytes import ROW_BYTES
+from chat.models.sql.usage import ROW_BYTES
 from chat.sweeper import upkeep
 from chat.sweeper.upkeep import EVERY_S, SessionUpkeep, purge_events
 from knowledge.models import File

@@ -8,8 +8,8 @@ from django.db import connection, connections, transaction
 from rest_framework.test import APIClient
 
 from chat.models import ChatMessage, Run, Session, SessionEvent, Turn
+from chat.models.message_additions import PromptBlock
 from chat.models.outcome import RunOutcome
-from chat.models.prompt_block import PromptBlock
 from chat.protocol.errors import ApiError
 from chat.protocol.states import Status
 from chat.runs.completion import announce, commit_end

@@ -9,7 +9,7 @@ import pytest
 from django.db import connection, transaction
 
 from chat.models import ChatMessage, Session
-from chat.models.sql import message_sizes
+from chat.models.sql import messages
 from chat.models.sql.messages import HIGHEST_DOCUMENT_NUMBER, LATEST_BLOCKS
 from chat.models.sql.statements import Statement
 from llm_worker.loading import branch, branch_summaries
@@ -25,7 +25,7 @@ OF_A_LEAF = {
     "highest number": HIGHEST_DOCUMENT_NUMBER,
     "latest blocks": LATEST_BLOCKS,
     "summaries": branch_summaries.SUMMARIES,
-    "sizes": message_sizes.SIZES,
+    "sizes": messages.SIZES,
     "covered blocks": branch_summaries.BLOCKS,
     "covered files": branch_summaries.FILES,
 }

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from chat.models import ModelConfig, Provider
-from chat.models.sent_request import SentRequest
+from chat.models.model_requests import SentRequest
 from chat.protocol.states import Status
 from tests.features.titles.titling import name_session
 from tests.llm_worker.outcomes import ended

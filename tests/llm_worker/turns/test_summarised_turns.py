@@ -8,7 +8,7 @@ from django.test.utils import CaptureQueriesContext
 
 from chat.compressions import summaries
 from chat.models import ChatMessage, Compression, MessageFile, ModelConfig, PromptBlock, Role
-from chat.models.sql.message_sizes import SIZES
+from chat.models.sql.messages import SIZES
 from chat.protocol.states import Status
 from knowledge.models import File
 from llm_worker.loading.branch import load_branch

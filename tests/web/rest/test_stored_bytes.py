@@ -6,7 +6,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from chat.models import Run, Session, StoredBytes
-from chat.models.sql.stored_bytes import ROW_BYTES
+from chat.models.sql.usage import ROW_BYTES
 from chat.protocol.errors import ApiError
 from chat.sweeper.upkeep import SessionUpkeep
 from chat.turns.continuation import continue_answer

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from rest_framework.test import APIClient
 
 from chat.models import Run, Session
-from chat.models.run_spending import USAGE
+from chat.models.run_fields import USAGE
 from chat.sessions.portable import format as f
 from chat.sessions.portable.exporter import as_json
 from chat.sessions.portable.importer import import_session

@@ -10,7 +10,7 @@ import pytest
 from django.db import connection
 
 from chat.models import ModelConfig, Run, Session, StoredBytes, ToolCall, ToolCallImage
-from chat.models.sql.message_sizes import SIZES
+from chat.models.sql.messages import SIZES
 from chat.protocol import wire
 from chat.protocol.call_answers import ToolImageAnswer
 from chat.protocol.states import Status

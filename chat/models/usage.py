@@ -1,4 +1,4 @@
-"""DailyUse: the use of one user on one day. DailyAccount: the use of today beside its limits (decision 0088).
+"""DailyUse and StoredBytes: the use of one user on one day, and the bytes stored; with their limits (decision 0088).
 
 DefaultLimits and GroupLimits: what staff allow.
 """
@@ -9,11 +9,14 @@ from decimal import Decimal
 from typing import Final, NamedTuple
 from uuid import UUID
 
+from django.conf import settings
 from django.contrib.auth.models import Group, User
 from django.db import models
 from django.db.models import Q
 
-from chat.models.sql.daily_use import ADD_PENDING, ADD_USE, COUNT_RUNS, READ_ACCOUNT, DailyAccountRow
+from chat.models.session import Session
+from chat.models.sql import usage as stored_bytes
+from chat.models.sql.usage import ADD_PENDING, ADD_USE, COUNT_RUNS, READ_ACCOUNT, DailyAccountRow
 from chat.protocol.answer import LimitUse
 from chat.transcript.usage import TokenUsage
 
@@ -172,3 +175,44 @@ class GroupLimits(models.Model):
 
     def __str__(self) -> str:
         return f"limits of {self.group}"
+
+
+class StoredBytesQuerySet(models.QuerySet["StoredBytes"]):
+    # Mutators
+
+    def measure(self, session_id: UUID) -> int | None:
+        """Measure one session; returns its owner. None: it is gone, or had an event meanwhile and stays unmeasured."""
+        row = stored_bytes.MEASURE.first(session=session_id)
+        return row and row.owner_id
+
+    def refresh(self, user_id: int) -> None:
+        """Store the sum of the measured bytes. Of two sums made side by side, the later may be lost until the next."""
+        self.update_or_create(user_id=user_id, defaults={"total": self.sum_of(user_id)})
+
+    # Queries
+
+    def unmeasured(self, most: int) -> list[UUID]:
+        """Return at most `most` sessions that have had an event since they were measured."""
+        return list(Session.with_trash.filter(is_measured=False).values_list("pk", flat=True)[:most])
+
+    def sum_of(self, user_id: int) -> int:
+        """Sum the bytes of all sessions and files of the user now, as far as they are measured."""
+        row = stored_bytes.SUM.first(user=user_id)
+        return row.total if row else 0
+
+    def sum_of_base(self, base_id: UUID) -> int:
+        """Sum the bytes of all documents of a knowledge base now."""
+        row = stored_bytes.SUM_OF_BASE.first(base=base_id)
+        return row.total if row else 0
+
+
+class StoredBytes(models.Model):
+    user = models.OneToOneField(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, primary_key=True, related_name="stored_bytes"
+    )
+    total = models.BigIntegerField(default=0, db_default=0)
+
+    objects = StoredBytesQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return f"{self.total} bytes of user {self.user_id}"

@@ -1,18 +1,58 @@
-"""The use of runs: the columns of Run for its limits, the limits of this deployment, and the sums of many runs."""
+"""Columns of Run: its knowledge bases, its use and limits, and what the model server said when it failed."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
+from uuid import UUID
 
 from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Count, Q, Sum
 from django.db.models.functions import Coalesce, TruncDate
 
 from chat.models.lease import L, LeasedQuerySet
+from chat.protocol.errors import MAX_CODE_CHARACTERS, UpstreamError
 from chat.protocol.states import LIVE
 from chat.transcript.usage import RunLimits, RunSpending, TokenUsage
+
+
+class KnowledgeAccess(models.TextChoices):
+    FULL = "full"
+    RESTRICTED = "restricted"
+
+
+class RunKnowledge(NamedTuple):
+    """The values of RunKnowledgeFields."""
+
+    knowledge_bases: list[UUID]
+    are_bases_picked: bool
+    knowledge_access: str
+
+
+class RunKnowledgeFields(models.Model):
+    """The server alone decides these fields, when the turn starts.
+
+    knowledge_bases: ids, in the order of the prompt.  are_bases_picked: whether they were picked with the question;
+    then they alone are searched.  knowledge_access: the access to all of them together that the roles of the session's
+    owner allow.
+    """
+
+    knowledge_bases = ArrayField(models.UUIDField(), default=list, db_default=[], blank=True)
+    are_bases_picked = models.BooleanField(default=False, db_default=False)
+    knowledge_access = models.CharField(
+        max_length=10, choices=KnowledgeAccess.choices, blank=True, default="", db_default=""
+    )
+
+    class Meta:
+        abstract = True
+
+    @property
+    def is_restricted(self) -> bool:
+        """Whether its model may see its knowledge bases only as a secondary model renders them; also if unclear."""
+        return bool(self.knowledge_bases) and self.knowledge_access != KnowledgeAccess.FULL
+
 
 # The columns that hold token counts, of runs and of requests beside them.
 USAGE = TokenUsage._fields
@@ -64,3 +104,37 @@ def run_limits() -> RunLimits:
 def spending_columns(spent: RunSpending | None) -> dict[str, int | None]:
     """Return the parameters for the columns. None: the columns stay as they are."""
     return {f"spent_{name}": None if spent is None else getattr(spent, name) for name in RunSpending._fields}
+
+
+class UpstreamFailureFields(models.Model):
+    """Empty without a failure of the model server; redacted and capped before they get here."""
+
+    upstream_status = models.SmallIntegerField(
+        null=True, blank=True, help_text="The HTTP status of the model server's error."
+    )
+    upstream_code = models.CharField(
+        max_length=MAX_CODE_CHARACTERS,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="The model server's own error code or type.",
+    )
+    upstream_message = models.TextField(
+        blank=True, default="", db_default="", help_text="What the model server said, without secrets."
+    )
+
+    class Meta:
+        abstract = True
+
+    @property
+    def upstream_error(self) -> UpstreamError:
+        return UpstreamError(self.upstream_status, self.upstream_code, self.upstream_message)
+
+
+def upstream_columns(error: UpstreamError) -> dict[str, Any]:
+    """Return the values of the columns."""
+    return {
+        "upstream_status": error.status,
+        "upstream_code": error.code,
+        "upstream_message": error.message,
+    }
