@@ -11,8 +11,7 @@ from typing import Final
 from chat.transcript.finish import Finish
 from chat.transcript.tokens import TOKENS_PER_MESSAGE, count_tokens
 from compression.acceptance import why_refused
-from compression.history_chunks import SummaryPass, WindowTooSmall, next_pass
-from compression.prompt import Frame, repeats_request
+from compression.prompt import Frame, SummaryPass, WindowTooSmall, next_pass, repeats_request
 from llm_worker.request.model_message import Message, TokenCounter, total_tokens
 from llm_worker.request.prompt_parts import SUMMARY_TOKENS
 from llm_worker.stream.sanitiser import clean

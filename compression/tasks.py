@@ -7,7 +7,7 @@ from celery import shared_task
 from celery.signals import worker_ready, worker_shutdown, worker_shutting_down
 
 from chat.infrastructure.gc_tuning import free_circles, tune_gc
-from chat.metrics.celery_work import celery_work
+from chat.metrics.presence import celery_work
 from chat.metrics.tally import keep_pushing
 from chat.protocol.tasks import COMPRESS_BRANCH
 from compression.runner import CompressionRunner

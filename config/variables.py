@@ -469,7 +469,7 @@ KEEP_DELETED_DAYS = env.whole_number(
     "then on; `0`: they are deleted for good at once",
     high=3_650,
 )
-# chat/sweeper/temporary.py
+# chat/sweeper/purging.py
 TEMPORARY_CHAT_MINUTES = env.whole_number(
     "TEMPORARY_CHAT_MINUTES",
     30,

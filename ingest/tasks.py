@@ -6,7 +6,7 @@ from typing import Any, Final
 from celery import shared_task
 from celery.signals import worker_process_init, worker_ready
 
-from chat.metrics.celery_work import celery_work
+from chat.metrics.presence import celery_work
 from chat.metrics.tally import keep_pushing
 from chat.protocol.tasks import COMPUTE_VECTORS, EXTRACT_FILE
 from chat.runs.task_queue import enqueue_file, enqueue_vectors

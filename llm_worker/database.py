@@ -15,7 +15,7 @@ from django.db import InterfaceError, OperationalError
 from psycopg.errors import QueryCanceled
 
 from chat.infrastructure import log_context
-from chat.infrastructure.threads import with_connection
+from chat.infrastructure.background import with_connection
 
 # Each thread takes a connection from the pool only while it works; a claim or an end takes some milliseconds.
 THREADS: Final = 8

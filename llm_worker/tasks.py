@@ -9,8 +9,8 @@ from celery.worker import state
 from django.conf import settings
 
 from chat.infrastructure.gc_tuning import tune_gc
-from chat.metrics.celery_work import celery_work
 from chat.metrics.counters import TASKS_DROPPED
+from chat.metrics.presence import celery_work
 from chat.metrics.tally import keep_pushing
 from chat.protocol.tasks import (
     DEFAULT_QUEUE,

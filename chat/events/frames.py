@@ -10,8 +10,8 @@ from uuid import UUID
 from msgspec import UNSET, Struct, UnsetType
 
 from chat.presenters.files import FileAnswer
+from chat.presenters.runs import RunContinued, StartedAnswer
 from chat.presenters.sessions import ChangedSession, ListedSession
-from chat.presenters.turns import RunContinued, StartedAnswer
 from chat.protocol.answer import Id, choice, doc
 from chat.protocol.wire import StopReason
 

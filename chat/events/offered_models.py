@@ -9,7 +9,7 @@ from typing import Final
 from redis.exceptions import RedisError
 
 from chat.events.frames import ModelsChanged
-from chat.infrastructure.after_commit import call_after_commit
+from chat.infrastructure.background import call_after_commit
 from chat.infrastructure.redis_client import sync_redis
 from chat.protocol.wire import encode
 

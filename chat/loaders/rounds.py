@@ -1,10 +1,12 @@
-"""Loads the stored tool rounds and citations of one run: for replays, and for an attempt that resumes the run."""
+"""Loads the stored tool rounds, citations and waits of runs: for replays, and for an attempt that resumes the run."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, groupby
 from typing import Any, NamedTuple
 from uuid import UUID
+
+from django.db.models import BooleanField, ExpressionWrapper, Q
 
 from chat.loaders.attachments import load_tool_images
 from chat.models import Approval, CitedDocument, Run, ToolCall
@@ -17,6 +19,7 @@ from chat.transcript.packets import snippet
 from chat.transcript.questions import Answered
 from chat.transcript.rebuild import ShownCall, ShownDecision, ShownRound, documents_of
 from chat.transcript.tools import ToolIdentity
+from chat.transcript.waits import Asked, Beside, CallerTools, Wait, find_waits
 
 _ANSWERS = (Decision.ANSWERED, Decision.DECLINED, Decision.SIGNED_IN)
 _MEMBERS = ("number", "document_id", "title", "url")
@@ -166,3 +169,23 @@ def _documents(records: Iterable[Mapping[str, Any]]) -> tuple[Document, ...]:
         )
         for one in records
     )
+
+
+def load_waits(run: Run) -> Sequence[Wait]:
+    """Load the waits of a run, oldest first. run: with its turn. What the caller itself carries out is left out."""
+    rows = Approval.objects.filter(tool_call__message=run.message_id)
+    places = "tool_call__turn_number", "tool_call__tab_index"
+    columns = "name", "arguments", "kind", "decision", "note"
+    # A stop refuses the call, and leaves its question as it is.
+    is_open = ExpressionWrapper(
+        Q(decision="", tool_call__status=ToolCallStatus.WAITING), output_field=BooleanField()
+    )
+    ordered = rows.order_by("requested_at", *places).values_list("pk", *places, *columns, is_open)
+    asked = [Asked(*row) for row in ordered]
+    if not asked:
+        return ()
+    functions = [function.name for function in CallerTools.from_json(run.turn.caller_tools).functions]
+    has_ended = ExpressionWrapper(~Q(response=""), output_field=BooleanField())
+    calls = ToolCall.objects.filter(message=run.message_id, turn_number__in={call.round for call in asked})
+    beside = calls.exclude(name__in=functions).order_by().values_list("turn_number", "tab_index", has_ended)
+    return find_waits(asked, [Beside(*row) for row in beside])

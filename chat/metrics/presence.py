@@ -11,6 +11,7 @@ from typing import Any, Final, Literal, NamedTuple
 from uuid import uuid4
 
 import msgspec
+from celery.worker import state
 from django.conf import settings
 
 from chat.infrastructure.redis_client import sync_redis
@@ -140,3 +141,18 @@ def _pool(queue: str, processes: Sequence[Process]) -> Pool:
         sum(process.work.busy for process in takers),
         sum(process.work.is_draining for process in processes),
     )
+
+
+def celery_work(consumer: Any, owner: int | None = None) -> Callable[[], Work]:
+    """Return a function that describes the current work of a Celery worker.
+
+    It is called at each push: queues may be added and cancelled while the worker runs.
+    consumer: the sender of the signal `worker_ready`.  owner: as in the column of runs.
+    """
+
+    def work() -> Work:
+        queues = tuple(sorted(consumer.app.amqp.queues.consume_from))
+        is_draining = state.should_stop is not None or state.should_terminate is not None
+        return Work(queues, consumer.controller.concurrency, len(state.active_requests), is_draining, owner)
+
+    return work

@@ -135,7 +135,7 @@ class Session(models.Model):
     temporary_until = models.DateTimeField(null=True, blank=True, editable=False)
     # Its messages were deleted from below this one, which may be gone since (chat/turns/deletion.py).
     part_of = models.UUIDField(null=True, blank=True, editable=False)
-    # The owner's words for it, in the order in which they were added (chat/sessions/tags.py).
+    # The owner's words for it, in the order in which they were added (chat/sessions/settings.py).
     tags = ArrayField(models.CharField(max_length=40), default=list, db_default=[], blank=True)
     # Names of the models that the owner chose or a turn named last; empty: neither has happened. The last field: below
     # it the name `models` refers to this field, not to the module.

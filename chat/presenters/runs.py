@@ -1,11 +1,12 @@
-"""Runs as clients see them."""
+"""Runs and turns as clients see them."""
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Final
 from uuid import UUID
 
 from msgspec import UNSET, UnsetType
 
-from chat.models import Run
+from chat.models import Run, Turn
 from chat.presenters.json_values import JSONObject
 from chat.protocol.answer import Answer, Moment, choice, doc
 from chat.protocol.errors import RUN_ERRORS
@@ -173,3 +174,34 @@ def present_error(run: Run) -> RunErrorAnswer | UnsetType:
     if not run.error_code:
         return UNSET
     return RunErrorAnswer(code=run.error_code, message=run.error_message, retryable=run.error_retryable)
+
+
+class StartedRunAnswer(Answer):
+    id: UUID
+    message: UUID
+    model: str
+    model_index: int
+
+
+class StartedAnswer(Answer):
+    turn: UUID
+    user_message: UUID
+    runs: list[StartedRunAnswer]
+
+
+class RunContinued(Answer):
+    turn: UUID
+    run: UUID
+    message: UUID
+    attempt: Annotated[int, doc("The first that belongs to the continuation.")]
+
+
+def present_continuation(run: Run) -> JSONObject:
+    """Present the payload of `run_continued`."""
+    return RunContinued(turn=run.turn_id, run=run.pk, message=run.message_id, attempt=run.attempt).json()
+
+
+def present_turn(turn: Turn, runs: Sequence[Run]) -> JSONObject:
+    """Present a turn. runs: those of the turn, by model_index."""
+    started = [StartedRunAnswer.from_row(run, message=run.message_id) for run in runs]
+    return StartedAnswer(turn=turn.pk, user_message=turn.user_message_id, runs=started).json()

@@ -3,17 +3,42 @@
 import logging
 import uuid
 from typing import IO
+from uuid import UUID
 
 from django.contrib.auth.models import User
 from django.db import transaction
 
+from chat.events.files import publish_processing
+from chat.infrastructure.background import call_after_commit
 from chat.models import StoredBytes
 from chat.protocol.errors import ApiError
-from chat.runs import extraction, quotas
+from chat.runs import quotas
+from chat.runs.task_queue import enqueue_file
 from knowledge.files import blobs
 from knowledge.files.file_names import clean_name
 from knowledge.files.file_types import detect_type
 from knowledge.models import File, FileKind
+
+
+def extract_on_commit(file: File) -> None:
+    """Notify sockets, and enqueue the extraction, after the commit of the transaction that stores the file's status."""
+    call_after_commit(publish_processing, file)
+    call_after_commit(enqueue_file, str(file.pk))
+
+
+def extract_again(file_id: UUID | str) -> bool:
+    """Return a ready or failed file to the queue, once.
+    False: it is being read, has no content, is the picture of a page, or was deleted."""
+    file = File.objects.filter(pk=file_id).defer("text").first()
+    if file is None:
+        return False
+    with transaction.atomic():
+        if not file.start_again():
+            return False
+        file.refresh_from_db(fields=("status", "error_code"))
+        extract_on_commit(file)
+    return True
+
 
 logger = logging.getLogger(__name__)
 
@@ -61,4 +86,4 @@ def store_row(user: User, file: File) -> None:
         if file.project and not file.project.hold():
             raise ApiError("project_not_found", field="project")
         File.objects.bulk_create([file])
-        extraction.extract_on_commit(file)
+        extract_on_commit(file)

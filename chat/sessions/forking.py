@@ -32,9 +32,7 @@ from chat.models import (
 from chat.models.sql import statements
 from chat.protocol.errors import ApiError
 from chat.runs import quotas
-from chat.sessions.creation import add_stored_session
-from chat.sessions.settings import hold_references
-from chat.sessions.temporary import check_listed
+from chat.sessions.settings import add_stored_session, check_listed, hold_references
 
 # Number of messages whose rows are in memory at the same time.
 CHUNK: Final = 50

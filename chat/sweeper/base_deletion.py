@@ -6,7 +6,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from chat.events import knowledge_bases as events
-from chat.infrastructure.after_commit import call_after_commit
+from chat.infrastructure.background import call_after_commit
 from chat.protocol.errors import ApiError
 from knowledge.models import Document, KnowledgeBase, KnowledgeBaseMember, MemberRole, MembershipChange
 

@@ -15,7 +15,7 @@ from django.db import DatabaseError
 from django.utils import timezone
 
 from chat.events import files as file_events
-from chat.infrastructure.threads import with_connection
+from chat.infrastructure.background import with_connection
 from chat.protocol.tasks import COMPUTE_VECTORS, EXTRACT_FILE, INGEST_QUEUE
 from chat.runs.task_queue import enqueue_file, queue_length, send_message
 from chat.sweeper.base_deletion import purge_base

@@ -22,10 +22,9 @@ from chat.protocol.tasks import CONTROL_CHANNEL
 from chat.sweeper.accounts import delete_accounts
 from chat.sweeper.files import BlobKeeper
 from chat.sweeper.periodic import PeriodicJob
+from chat.sweeper.purging import TemporaryPurger, TrashPurger
 from chat.sweeper.retention import LoginPurger, McpPurger, RequestPurger, TokenUsePurger, VersionPurger
 from chat.sweeper.runs import sweep
-from chat.sweeper.temporary import TemporaryPurger
-from chat.sweeper.trash import TrashPurger
 from chat.sweeper.upkeep import SessionUpkeep
 
 logger = logging.getLogger(__name__)

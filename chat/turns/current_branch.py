@@ -5,7 +5,7 @@ from itertools import pairwise
 from django.db import transaction
 
 from chat.events.session_events import record_session_changed
-from chat.infrastructure.after_commit import call_after_commit
+from chat.infrastructure.background import call_after_commit
 from chat.models import ChatMessage, Role, Session, Turn
 from chat.protocol.errors import ApiError
 from chat.runs import cancellation

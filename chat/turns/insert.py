@@ -22,7 +22,7 @@ from chat.models.sql.statements import Statement, insertion, rows
 from chat.models.sql.usage import count_runs_sql
 from chat.models.turn import SentBeside
 from chat.presenters.json_values import JSONObject
-from chat.presenters.turns import present_turn
+from chat.presenters.runs import present_turn
 from chat.runs import daily_limits, task_queue
 from chat.transcript.answer_settings import RunOptions
 

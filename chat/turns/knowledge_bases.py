@@ -7,7 +7,7 @@ from uuid import UUID
 from django.contrib.auth.models import User
 
 from chat.events import knowledge_bases as events
-from chat.infrastructure.after_commit import call_after_commit
+from chat.infrastructure.background import call_after_commit
 from chat.models import Session
 from chat.models.run_fields import KnowledgeAccess, RunKnowledge
 from chat.models.sql.messages import PICKED_BASES

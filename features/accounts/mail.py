@@ -15,8 +15,8 @@ from django.http import HttpRequest
 from django.template.loader import render_to_string
 from django.utils import translation
 
+from chat.infrastructure.background import with_connection
 from chat.infrastructure.log_context import in_context
-from chat.infrastructure.threads import with_connection
 from chat.models import Login, LoginLimit
 from chat.protocol.errors import ApiError
 from features.accounts.login_attempt import RETRY_AFTER_S, address_of

@@ -28,7 +28,7 @@ from chat.transcript.answer_settings import (
     present_options,
 )
 from chat.turns.knowledge_bases import choose_bases
-from chat.turns.tool_names import Tools
+from chat.turns.request import Tools
 from features.agents.sharing import groups_to_share_with, pop_audience, share
 from knowledge.models import KnowledgeBase
 from web.rest.api_view import StrictAPIView, current_user, get_own_row

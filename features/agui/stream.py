@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from msgspec import json
 
-from chat.infrastructure.threads import in_thread
+from chat.infrastructure.background import in_thread
 from chat.log.rebuilt import FROM_THE_BEGINNING, packets_after, rebuild_packets, rebuild_rounds
 from chat.models import ChatMessage, Run, ToolCall, run_of
 from chat.protocol import wire as p

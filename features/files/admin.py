@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from chat.models import ChatMessage, MessageFile, Session
 from chat.protocol.errors import FILE_ERRORS
-from chat.runs.extraction import extract_again
+from chat.runs.new_files import extract_again
 from knowledge.models import File, FileStatus, KnowledgeBase, Project
 from knowledge.models.file import TEXT_PERMISSION
 from knowledge.models.knowledge_base import CONTENTS_PERMISSION

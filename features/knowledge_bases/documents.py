@@ -15,7 +15,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from chat.events import knowledge_bases as events
-from chat.infrastructure.after_commit import call_after_commit
+from chat.infrastructure.background import call_after_commit
 from chat.models import StoredBytes
 from chat.protocol.errors import ApiError
 from chat.runs import quotas

@@ -15,7 +15,7 @@ from django.db import transaction
 from rest_framework.request import Request
 
 from chat.events import knowledge_bases as events
-from chat.infrastructure.after_commit import call_after_commit
+from chat.infrastructure.background import call_after_commit
 from chat.protocol.errors import ApiError
 from chat.runs import quotas
 from chat.sweeper.base_deletion import check_owner

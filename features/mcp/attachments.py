@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from chat.infrastructure.after_commit import call_after_commit
+from chat.infrastructure.background import call_after_commit
 from chat.models import McpCatalog, McpCredential, McpRequest, McpServer
 from chat.models.mcp_attachments import McpRequestKind
 from chat.models.mcp_server import McpStatus

@@ -10,7 +10,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from chat.infrastructure.after_commit import call_after_commit
+from chat.infrastructure.background import call_after_commit
 from chat.models import McpCredential, McpToolList
 from chat.models.mcp_server import McpServer, McpStatus
 from chat.protocol.tasks import DEFAULT_QUEUE

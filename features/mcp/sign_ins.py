@@ -10,7 +10,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from chat.infrastructure import encryption
-from chat.infrastructure.after_commit import call_after_commit
+from chat.infrastructure.background import call_after_commit
 from chat.models import McpCredential, McpRevocation, McpServer, McpSignIn
 from chat.models.mcp_server import McpStatus
 from chat.models.mcp_sign_in import SignInStatus

@@ -9,7 +9,7 @@ from typing import Any, Final
 from django.http import JsonResponse
 from msgspec import UNSET, UnsetType, json
 
-from chat.infrastructure.threads import with_connection
+from chat.infrastructure.background import with_connection
 from chat.models import Agent, Run
 from chat.protocol.answer import Answer
 from chat.runs.cancellation import stop_run

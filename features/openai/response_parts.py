@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Self
 
-from chat.loaders.waits import load_waits
+from chat.loaders.rounds import load_waits
 from chat.models import Run
 from chat.transcript.waits import Asked, Wait
 from features.openai.part_ends import find_ends, name_part, name_request

@@ -17,8 +17,8 @@ from psycopg_pool import PoolTimeout
 from redis.exceptions import RedisError
 from rest_framework.request import Request
 
-from chat.infrastructure.threads import in_thread, in_thread_of
-from chat.loaders.waits import load_waits
+from chat.infrastructure.background import in_thread, in_thread_of
+from chat.loaders.rounds import load_waits
 from chat.log.cursor import START
 from chat.models import Run
 from chat.protocol import wire as p

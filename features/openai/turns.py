@@ -13,11 +13,11 @@ from chat.log.stream import ENDED_TTL_S
 from chat.models import ChatMessage, MessageFile, Role, Run, Session, ToolCall, ToolCallImage, Turn
 from chat.models.tool_call import NO_OUTPUT, ToolCallStatus
 from chat.protocol.errors import ApiError
-from chat.sessions.creation import create_session
 from chat.sessions.deletion import delete_for_good
 from chat.sessions.forking import renewed
 from chat.sessions.portable import format as f
 from chat.sessions.portable.importer import store_session
+from chat.sessions.settings import create_session
 from chat.transcript.waits import CallerTools
 from chat.turns.files import attach, load_readable
 from chat.turns.insert import StartedTurn

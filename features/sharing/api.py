@@ -21,7 +21,7 @@ from chat.presenters.json_values import JSONObject
 from chat.protocol.answer import Answer, Moment, doc
 from chat.protocol.body import Body, LifetimeDays
 from chat.protocol.errors import ApiError
-from chat.sessions.temporary import check_listed
+from chat.sessions.settings import check_listed
 from features.sharing.shared_page import SharedPageAnswer, read_page
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
 from web.rest.openapi import documented, query, whole_number

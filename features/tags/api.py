@@ -12,7 +12,7 @@ from chat.models.sql.sessions import UsedTag
 from chat.protocol.answer import Answer, doc
 from chat.protocol.body import Body
 from chat.protocol.errors import ApiError
-from chat.sessions.tags import MAX_CHARACTERS, Tag, list_tags
+from chat.sessions.settings import MAX_CHARACTERS, Tag, list_tags
 from features.tags.tags import delete_tag, rename_tag
 from web.rest.api_view import StrictAPIView, current_user
 from web.rest.openapi import TEXT, documented, query

@@ -11,7 +11,7 @@ from chat.models.sql.sessions import HAS_TAG, UsedTag
 from chat.models.sql.statements import Statement
 from chat.protocol.errors import ApiError
 from chat.protocol.wire import encode
-from chat.sessions.tags import clean, list_tags
+from chat.sessions.settings import clean, list_tags
 
 
 class _ChangedSession(NamedTuple):

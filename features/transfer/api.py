@@ -22,7 +22,7 @@ from chat.sessions.portable.exporter import as_json
 from chat.sessions.portable.format import Portable
 from chat.sessions.portable.importer import import_session
 from chat.sessions.portable.markdown import as_markdown
-from chat.sessions.temporary import check_listed
+from chat.sessions.settings import check_listed
 from features.transfer.foreign_imports import ForeignImportView
 from features.transfer.session_archives import SessionArchiveParser, import_archive
 from web.rest.api_view import StrictAPIView, current_user, query_flag

@@ -12,7 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from chat.protocol.errors import ApiError
-from chat.sessions.portable.zip_reader import ZipReader
+from chat.sessions.portable.archive_reader import ZipReader
 from features.transfer import session_archives
 from features.transfer.foreign_exports import export_zip
 from features.transfer.foreign_exports.foreign_importer import (

@@ -1,6 +1,6 @@
 """The routes of the trash: list, restore and delete for good the sessions that the user has deleted.
 
-Moving there and the end of their time are the engine's (chat/sessions/deletion.py, chat/sweeper/trash.py).
+Moving there and the end of their time are the engine's (chat/sessions/deletion.py, chat/sweeper/purging.py).
 """
 
 from django.urls import path

@@ -19,7 +19,7 @@ from chat.loaders.rounds import document_record
 from chat.models import Approval, Run, StoredBytes, ToolCall, ToolCallImage
 from chat.models.tool_call import ToolCallStatus
 from chat.protocol.errors import ApiError
-from chat.runs import extraction, quotas
+from chat.runs import new_files, quotas
 from chat.transcript.entries import Image
 from chat.transcript.tokens import count_tokens
 from chat.transcript.usage import RunSpending
@@ -291,7 +291,7 @@ def _store_rows(run: Run, row: str, files: Sequence[File]) -> bool:
             for position, file in enumerate(files)
         )
         for file in files:
-            extraction.extract_on_commit(file)
+            new_files.extract_on_commit(file)
     return True
 
 

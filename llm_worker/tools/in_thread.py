@@ -8,7 +8,7 @@ from functools import partial
 from typing import Final, TypeVar
 
 from chat.infrastructure import log_context
-from chat.infrastructure.threads import with_connection
+from chat.infrastructure.background import with_connection
 from llm_worker.tools.fair_slots import LoopSlots
 
 Result = TypeVar("Result")

@@ -6,9 +6,17 @@ from hypothesis import strategies as st
 
 from chat.transcript.entries import Call, Document, Entry, Image, Round, TextFile
 from chat.transcript.tokens import TOKENS_PER_MESSAGE
-from compression.history_chunks import WindowTooSmall, next_pass
 from compression.plan import get_messages_to_summarize, measure_rows
-from compression.prompt import FINAL, INSTRUCTIONS, MARKER, Frame, repeats_request, to_messages
+from compression.prompt import (
+    FINAL,
+    INSTRUCTIONS,
+    MARKER,
+    Frame,
+    WindowTooSmall,
+    next_pass,
+    repeats_request,
+    to_messages,
+)
 from llm_worker.request.message_renderer import MessageRenderer
 from llm_worker.request.model_message import Message
 from tests.compression.branches import SENT_AT, branches, tokens_of

@@ -31,7 +31,7 @@ from chat.runs.cancellation import stop_run
 from chat.runs.completion import announce, commit_end
 from chat.sweeper.runs import sweep
 from chat.transcript.finish import LENGTH, WHOLE, Finish
-from chat.turns.continuation import continue_answer
+from chat.turns.regeneration import continue_answer
 from chat.turns.request import TurnBody
 from chat.turns.start import start_turn
 from tests.faults.history_data import Database, load

@@ -16,7 +16,7 @@ from django.utils.translation import gettext_lazy as _
 from chat.models import ChatMessage, Run, Session, ToolCall, Turn
 from chat.protocol.states import LIVE
 from chat.runs.cancellation import stop_run
-from chat.sweeper.requeue import RequeueOutcome, requeue
+from chat.sweeper.runs import RequeueOutcome, requeue
 from web.admin.action_log import apply_and_log
 from web.admin.filters import ErrorCodeFilter, ModelFilter, TakenOverFilter
 from web.admin.object_actions import ObjectActionsAdmin

@@ -21,11 +21,10 @@ from chat.presenters.messages import (
 from chat.presenters.sessions import SessionAnswer
 from chat.protocol.answer import Answer, doc
 from chat.protocol.body import Body
-from chat.turns.answer_edit import edit_answer
 from chat.turns.current_branch import select_branch
 from chat.turns.deletion import delete_message
+from chat.turns.edits import change_question, edit_answer, withdraw_question
 from chat.turns.request import MessageText
-from chat.turns.waiting import change_question, withdraw_question
 from web.rest.api_view import StrictAPIView, current_user, get_own_row, query_flag
 from web.rest.openapi import FLAG, ID, TEXT, documented, query, whole_number
 from web.rest.pagination import MAX_PAGE, page_size

@@ -13,7 +13,7 @@ from chat.presenters.runs import RunAnswer, StatusAnswer, present_run
 from chat.protocol.answer import Answer
 from chat.protocol.errors import ApiError
 from chat.runs import cancellation
-from chat.turns.continuation import continue_answer
+from chat.turns.regeneration import continue_answer
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
 from web.rest.openapi import documented, query, whole_number
 from web.rest.pagination import MAX_COUNT, parse_count

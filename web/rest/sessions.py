@@ -19,13 +19,11 @@ from chat.protocol.body import DISTINCT, Body, KnowledgeBases, Models
 from chat.protocol.errors import ApiError
 from chat.sessions import deletion
 from chat.sessions.bulk import ACTIONS, MAX_SESSIONS, change_sessions
-from chat.sessions.creation import create_session
 from chat.sessions.forking import MAX_TITLE, fork_session
-from chat.sessions.settings import SettingsBody, edit_session
-from chat.sessions.tags import Tags
+from chat.sessions.settings import SettingsBody, Tags, create_session, edit_session
 from chat.transcript.answer_settings import OptionsBody
 from chat.turns.knowledge_bases import choose_bases
-from chat.turns.tool_names import Tools
+from chat.turns.request import Tools
 from knowledge.models import Project
 from web.rest.api_view import StrictAPIView, current_user, get_own_row, query_flag
 from web.rest.models import check_offered

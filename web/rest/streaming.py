@@ -10,7 +10,7 @@ from typing import Any, Final, Self
 from django.core.handlers.asgi import ASGIRequest
 from django.http import HttpRequest, StreamingHttpResponse
 
-from chat.infrastructure.threads import in_thread_of
+from chat.infrastructure.background import in_thread_of
 from web.rest.user_slots import Slot
 
 # Bytes that are produced in one thread call.

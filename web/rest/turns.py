@@ -8,13 +8,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from chat.models import Run, Turn
-from chat.presenters.runs import StatusAnswer
-from chat.presenters.turns import StartedAnswer, present_turn
+from chat.presenters.runs import StartedAnswer, StatusAnswer, present_turn
 from chat.protocol.errors import ApiError
 from chat.runs import cancellation
 from chat.runs.cancellation import StopOutcome
-from chat.turns.continuation import continue_answer
-from chat.turns.regeneration import RegenerationBody, regenerate_turn
+from chat.turns.regeneration import RegenerationBody, continue_answer, regenerate_turn
 from chat.turns.request import MAX_CLIENT_MESSAGE_ID_CHARACTERS, TurnBody
 from chat.turns.start import start_turn
 from web.rest.api_view import StrictAPIView, current_user, get_own_row

@@ -9,8 +9,7 @@ from django.db import DatabaseError
 from psycopg_pool import PoolTimeout
 
 from chat.events import access
-from chat.infrastructure.background import start_task
-from chat.infrastructure.threads import in_thread
+from chat.infrastructure.background import in_thread, start_task
 from web.socket.authentication import HandshakeCredentials
 from web.socket.hub import Hub
 

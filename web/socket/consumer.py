@@ -17,7 +17,7 @@ from django.contrib.auth.models import User
 from django.urls import path, re_path
 
 from chat.infrastructure import log_context
-from chat.infrastructure.threads import in_thread
+from chat.infrastructure.background import in_thread
 from chat.metrics.counters import OPEN_SOCKETS, SLOW_CLOSES
 from chat.protocol.body import Body, parse_id
 from chat.protocol.errors import ApiError

@@ -10,11 +10,11 @@ from django.contrib.auth.models import User
 
 from chat.compressions import requests as compression_requests
 from chat.models import Run, Session, TriggeredBy, Turn
-from chat.presenters.turns import present_continuation, present_turn
+from chat.presenters.runs import present_continuation, present_turn
 from chat.protocol.errors import ApiError
 from chat.runs import cancellation
 from chat.turns.approvals import decide, get_approval, present_decision
-from chat.turns.continuation import continue_answer
+from chat.turns.regeneration import continue_answer
 from chat.turns.start import start_turn
 from web.socket import commands
 from web.socket.replies import Accepted, Stopping

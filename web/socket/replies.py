@@ -7,7 +7,7 @@ from uuid import UUID
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from chat.presenters.turns import StartedRunAnswer
+from chat.presenters.runs import StartedRunAnswer
 from chat.protocol.answer import Id, choice, doc
 from chat.protocol.states import Status
 from chat.turns.approvals import DECISIONS

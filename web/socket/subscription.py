@@ -17,8 +17,7 @@ from redis.exceptions import RedisError
 
 from chat.events.frames import Resync
 from chat.events.session_events import frames_after, started_runs
-from chat.infrastructure.background import start_task
-from chat.infrastructure.threads import in_thread
+from chat.infrastructure.background import in_thread, start_task
 from chat.log.cursor import START, Action, Cursor, Decision, Header, Position, decide
 from chat.log.stream import EVENTS_ATTEMPT, LogSlice, positions, read, run_log
 from chat.protocol import wire as p

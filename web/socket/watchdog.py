@@ -14,9 +14,8 @@ from django.db import DatabaseError
 from redis.exceptions import RedisError
 
 from chat.events.frames import Heartbeat, Queued
-from chat.infrastructure.background import start_task
+from chat.infrastructure.background import in_thread, start_task
 from chat.infrastructure.server_waits import read_waits
-from chat.infrastructure.threads import in_thread
 from chat.log.cursor import START
 from chat.log.stream import Log, event_log, positions, run_log
 from chat.models import Run

@@ -37,12 +37,11 @@ from chat.presenters.tools import known_tools
 from chat.protocol.body import Body
 from chat.protocol.errors import ApiError
 from chat.protocol.states import LIVE, Status
-from chat.runs import extraction, quotas
-from chat.sessions.creation import add_stored_session
+from chat.runs import new_files as extraction
+from chat.runs import quotas
 from chat.sessions.portable import format as f
 from chat.sessions.portable.parser import parse
-from chat.sessions.settings import SettingsBody
-from chat.sessions.tags import adopt_tags
+from chat.sessions.settings import SettingsBody, add_stored_session, adopt_tags
 from chat.transcript.answer_settings import OptionsBody, SessionSettings
 from chat.transcript.tokens import count_tokens
 from knowledge.models import File, FileStatus

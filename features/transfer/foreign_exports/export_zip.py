@@ -12,7 +12,7 @@ from contextlib import ExitStack, contextmanager
 from typing import IO, Final, NamedTuple
 
 from chat.protocol.errors import ApiError
-from chat.sessions.portable.zip_reader import ZipReader, refusal
+from chat.sessions.portable.archive_reader import ZipReader, refusal
 from features.transfer.foreign_exports import chatgpt
 from features.transfer.foreign_exports.foreign_importer import Part
 from features.transfer.foreign_exports.products import WHAT_TO_CHOOSE

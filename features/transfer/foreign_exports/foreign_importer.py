@@ -22,7 +22,7 @@ from chat.sessions.deletion import delete_for_good, restore_session
 from chat.sessions.portable import format as f
 from chat.sessions.portable.importer import Origin, store_session
 from chat.sessions.portable.parser import parse
-from chat.sessions.tags import MAX_CHARACTERS, clean
+from chat.sessions.settings import MAX_CHARACTERS, clean
 from features.transfer.foreign_exports.elements import Content, Element, Path, line_of, split
 from features.transfer.foreign_exports.foreign_objects import Remark, Unreadable
 from features.transfer.foreign_exports.inline_pictures import Lifted, lift

@@ -8,7 +8,7 @@ from typing import Any, Final, Literal, NamedTuple, TypeVar
 
 import msgspec
 
-from chat.sessions.portable.tree_rules import EARLIEST
+from chat.sessions.portable.parser import EARLIEST
 from features.transfer.foreign_exports.elements import Path
 from knowledge.files.file_names import extension
 from knowledge.files.file_types import IMAGES

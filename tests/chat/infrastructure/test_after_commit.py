@@ -6,7 +6,7 @@ from unittest import mock
 import pytest
 from django.db import transaction
 
-from chat.infrastructure.after_commit import call_after_commit
+from chat.infrastructure.background import call_after_commit
 from tests.instance import ROOT
 
 

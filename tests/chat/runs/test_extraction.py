@@ -9,7 +9,7 @@ from django.core.files.base import ContentFile
 from chat.events import files as file_events
 from chat.infrastructure.redis_client import sync_redis
 from chat.protocol.tasks import INGEST_QUEUE
-from chat.runs.extraction import extract_again
+from chat.runs.new_files import extract_again
 from chat.runs.task_queue import queue_length
 from knowledge.models import Chunk, Extraction, File, FileKind, Project
 from knowledge.search.hybrid_search import search_files

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from chat.models import Run, Turn
 from chat.protocol.states import Status
-from chat.sweeper.requeue import RequeueOutcome, requeue
+from chat.sweeper.runs import RequeueOutcome, requeue
 from tests import broker, factories
 
 pytestmark = pytest.mark.django_db

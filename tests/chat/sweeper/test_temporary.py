@@ -13,8 +13,8 @@ from chat.infrastructure.redis_client import sync_redis
 from chat.log.stream import session_channel
 from chat.models import ChatMessage, Session
 from chat.sessions import deletion
-from chat.sweeper import temporary
-from chat.sweeper.temporary import EVERY_S, WAIT_S, TemporaryPurger
+from chat.sweeper import purging
+from chat.sweeper.purging import EVERY_S, WAIT_S, TemporaryPurger
 from tests import factories
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -112,7 +112,7 @@ def test_without_redis_nothing_is_deleted(
     def fail(_sessions: object) -> list[Any]:
         raise RedisDown
 
-    monkeypatch.setattr(temporary, "_with_sockets", fail)
+    monkeypatch.setattr(purging, "_with_sockets", fail)
     assert purger.run(WAIT_S) == 0
     assert exists(chat)
 
@@ -120,7 +120,7 @@ def test_without_redis_nothing_is_deleted(
 def test_many_are_deleted_some_at_a_time_without_a_pause(
     client: APIClient, purger: TemporaryPurger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(temporary, "SESSIONS_AT_ONCE", 2)
+    monkeypatch.setattr(purging, "SESSIONS_AT_ONCE", 2)
     for _ in range(3):
         end_time(client.post("/api/sessions/", {"is_temporary": True}, format="json").json()["id"])
     assert purger.run(WAIT_S) == 2

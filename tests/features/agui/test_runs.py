@@ -6,8 +6,8 @@ from uuid import uuid4
 import pytest
 
 from chat.models import Agent, ChatMessage, ModelConfig, Run, Scope, Session, ToolCall
-from chat.sessions.creation import create_session
 from chat.sessions.deletion import delete_session
+from chat.sessions.settings import create_session
 from chat.turns.deletion import delete_message
 from features.agui import threads
 from features.agui.models import AgUiRun

@@ -13,8 +13,8 @@ from chat.models.outcome import RunOutcome
 from chat.protocol.errors import ApiError
 from chat.protocol.states import Status
 from chat.runs.completion import announce, commit_end
-from chat.turns import waiting
-from chat.turns.waiting import change_question, withdraw_question
+from chat.turns import edits
+from chat.turns.edits import change_question, withdraw_question
 from tests import factories
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -166,7 +166,7 @@ def test_a_claim_waits_for_a_change_that_has_begun_and_reads_the_new_text(
 ) -> None:
     """The change holds the session's lock when the turn above ends: that end, and the claim, come after it."""
     first, second = send(client, session, "one", "two")
-    get_waiting_turn = waiting.get_waiting_turn
+    get_waiting_turn = edits.get_waiting_turn
     with ThreadPoolExecutor(1) as workers:
         claims = []
 
@@ -176,7 +176,7 @@ def test_a_claim_waits_for_a_change_that_has_begun_and_reads_the_new_text(
             wait_until_locked()
             return turn
 
-        monkeypatch.setattr(waiting, "get_waiting_turn", end_meanwhile)
+        monkeypatch.setattr(edits, "get_waiting_turn", end_meanwhile)
         change_question(question_of(second), "changed")
         wait(claims)
     assert claims[0].result() == "changed"

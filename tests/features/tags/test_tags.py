@@ -9,7 +9,7 @@ from rest_framework.test import APIClient
 from chat.events import session_list
 from chat.infrastructure.redis_client import sync_redis
 from chat.models import Session
-from chat.sessions import tags
+from chat.sessions import settings
 from tests import factories
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -90,7 +90,7 @@ def test_what_is_no_list_of_tags_is_refused(client: APIClient, wrong: Any, code:
 
 
 def test_a_user_has_so_many_different_tags(client: APIClient, monkeypatch: Any) -> None:
-    monkeypatch.setattr(tags, "MAX_NAMES", 3)
+    monkeypatch.setattr(settings, "MAX_NAMES", 3)
     session = begin(client, "one", "two", "three")
     refused = client.post("/api/sessions/", {"tags": ["four"]}, format="json")
     assert (refused.status_code, refused.json()["code"], refused.json()["max"]) == (409, "too_many_tags", 3)
@@ -169,7 +169,7 @@ def test_exports_contain_tags_and_imports_give_them_as_far_as_there_is_room(
     put(client, session, ["WORK"])
     imported = client.post("/api/sessions/import/", file, format="json").json()
     assert imported["tags"] == ["WORK", "Größe"]
-    monkeypatch.setattr(tags, "MAX_NAMES", 2)
+    monkeypatch.setattr(settings, "MAX_NAMES", 2)
     full = client.post("/api/sessions/import/", {**file, "tags": ["new", "work"]}, format="json").json()
     assert full["tags"] == ["WORK"]
     for wrong in (["x"] * 21, ["x" * 41], [""], "x", [1]):

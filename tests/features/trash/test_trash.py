@@ -14,7 +14,7 @@ from chat.models import ChatMessage, Run, Session, StoredBytes, ToolCall
 from chat.protocol.states import Status
 from chat.runs.cancellation import stop_abandoned_runs
 from chat.sessions import deletion
-from chat.sweeper.trash import TrashPurger
+from chat.sweeper.purging import TrashPurger
 from tests import factories
 from tests.concurrency import run_concurrently
 

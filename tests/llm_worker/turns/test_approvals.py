@@ -11,7 +11,7 @@ from django.db.models import F
 from django.db.models.functions import Now
 
 from chat.infrastructure.redis_client import sync_redis
-from chat.loaders.waits import load_waits
+from chat.loaders.rounds import load_waits
 from chat.log.progress import present_live_message
 from chat.log.stream import delete_logs, run_log
 from chat.models import Approval, ModelConfig, Run, Session, ToolCall, ToolPolicy, Turn

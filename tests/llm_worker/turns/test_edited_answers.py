@@ -1,7 +1,7 @@
 """What the model reads after its answer was edited: the user's text, and nothing of what the original rested on."""
 
 from chat.models import ChatMessage, CitedDocument, ToolCall
-from chat.turns.answer_edit import edit_answer
+from chat.turns.edits import edit_answer
 from tests.llm_worker.outcomes import ended
 
 

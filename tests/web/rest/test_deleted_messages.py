@@ -12,11 +12,11 @@ from chat.compressions.summaries import find_summary_for_branch
 from chat.models import ChatMessage, Compression, Run, Session, SessionEvent, Turn
 from chat.protocol.errors import ApiError
 from chat.protocol.states import Status
-from chat.sweeper.trash import TrashPurger
-from chat.turns.answer_edit import edit_answer
-from chat.turns.continuation import continue_answer
+from chat.sweeper.purging import TrashPurger
 from chat.turns.current_branch import select_branch
 from chat.turns.deletion import MOVED, delete_message
+from chat.turns.edits import edit_answer
+from chat.turns.regeneration import continue_answer
 from tests import factories
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -9,7 +9,7 @@ from chat.models import Run, Session, StoredBytes
 from chat.models.sql.usage import ROW_BYTES
 from chat.protocol.errors import ApiError
 from chat.sweeper.upkeep import SessionUpkeep
-from chat.turns.continuation import continue_answer
+from chat.turns.regeneration import continue_answer
 from knowledge.models import File
 from tests import factories
 from tests.concurrency import run_concurrently

@@ -5,7 +5,7 @@ from rest_framework.test import APIClient
 
 from chat.models import ChatMessage, Run, Session, SessionEvent
 from chat.protocol.states import Status
-from chat.turns.waiting import withdraw_question
+from chat.turns.edits import withdraw_question
 from tests import factories
 
 pytestmark = pytest.mark.django_db(transaction=True)

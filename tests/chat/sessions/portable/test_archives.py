@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from rest_framework.test import APIClient
 
 from chat.models import MessageFile, Session
-from chat.sessions.portable import archive_reader, importer, zip_reader
+from chat.sessions.portable import archive_reader, importer
 from chat.sessions.portable import format as f
 from features.transfer import api, session_archives
 from knowledge.models import File, Project
@@ -168,11 +168,11 @@ class TestImport:
         ask_with(client, session, "First", tides)
         ask_with(client, session, "Second", tides)
         bob = factories.create_user("bob")
-        with mock.patch("chat.runs.extraction.extract_on_commit") as told:
+        with mock.patch("chat.runs.new_files.extract_on_commit") as extraction:
             response = bring_in(factories.api_client(bob), take_out(client, session))
         assert response.status_code == 201
         new = File.objects.get(owner=bob)
-        assert told.call_args_list == [mock.call(new)]
+        assert extraction.call_args_list == [mock.call(new)]
         assert (new.status, new.text, new.token_count, new.name) == ("processing", "", 0, "tides.txt")
         assert (new.size_bytes, new.content.name) == (len(TIDES), f"files/{new.pk}")
         assert stored(media) == {f"files/{tides.pk}", f"files/{new.pk}"}
@@ -327,7 +327,7 @@ def many_entries() -> bytes:
 
 def long_directory() -> bytes:
     """Its end says that the directory has as many bytes as the archive, which are many."""
-    filler = b"\0" * (zip_reader.MAX_DIRECTORY_BYTES + 1)
+    filler = b"\0" * (archive_reader.MAX_DIRECTORY_BYTES + 1)
     return filler + END + struct.pack("<HHHHIIH", 0, 0, 9, 9, len(filler), 0, 0)
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from chat.sessions.portable.safe_markdown import is_safe_url, safe_line, safe_link, safe_markdown
+from chat.sessions.portable.markdown import is_safe_url, safe_line, safe_link, safe_markdown
 
 pytestmark = pytest.mark.pure
 

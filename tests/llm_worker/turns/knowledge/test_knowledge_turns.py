@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from chat.infrastructure.threads import with_connection
+from chat.infrastructure.background import with_connection
 from chat.log.stream import read_now, run_log
 from chat.models import ModelConfig, Run, SideRequest, ToolCall
 from chat.protocol.wire import ToolArguments, decode_log_entry

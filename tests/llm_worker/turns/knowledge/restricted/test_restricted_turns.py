@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from chat.infrastructure.threads import with_connection
+from chat.infrastructure.background import with_connection
 from chat.models import CitedDocument, ModelConfig, Run, SideRequest
 from chat.protocol.states import Status
 from config.log_format import TextFormatter

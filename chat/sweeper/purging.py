@@ -1,4 +1,4 @@
-"""Deletes temporary sessions that are no longer in use: no socket is subscribed to them, and nothing is being answered.
+"""Deletes sessions for good: temporary ones that are no longer in use, and those whose time in the trash is over.
 
 Only Redis knows whether a socket is subscribed: without Redis nothing is deleted.
 """
@@ -13,8 +13,8 @@ from redis.exceptions import RedisError
 from chat.infrastructure.redis_client import sync_redis
 from chat.log.stream import session_channel
 from chat.models import Run, Session
-from chat.sessions.deletion import expire
-from chat.sessions.temporary import lifetime
+from chat.sessions.deletion import expire, purge
+from chat.sessions.settings import lifetime
 from chat.sweeper.periodic import Batch, PeriodicJob, attempt_repair
 
 logger = logging.getLogger(__name__)
@@ -78,3 +78,22 @@ def _being_answered(sessions: list[UUID]) -> list[UUID]:
 
 def _expire_one(session: UUID) -> int:
     return int(expire(session))
+
+
+TRASH_EVERY_S: Final = 5.0
+# Per sweep; later sweeps do the rest.
+TRASHED_AT_ONCE: Final = 10
+
+
+class TrashPurger(PeriodicJob):
+    every_s = TRASH_EVERY_S
+    what = "sessions of the trash"
+
+    def work(self) -> Batch:
+        waiting = list(Session.with_trash.to_purge().values_list("pk", flat=True)[:TRASHED_AT_ONCE])
+        purged = sum(attempt_repair(f"session {session}", _purge_from_trash, session) for session in waiting)
+        return Batch(purged, has_more=len(waiting) == TRASHED_AT_ONCE)
+
+
+def _purge_from_trash(session: UUID) -> int:
+    return int(purge(session))
