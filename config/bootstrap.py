@@ -38,7 +38,7 @@ def main(arguments: list[str]) -> None:
 def create_demo_user() -> None:
     from django.contrib.auth.models import User
 
-    from web.demo_account import DEMO
+    from web.accounts import DEMO
 
     if not User.objects.filter(username=DEMO).exists():
         User.objects.create_superuser(DEMO, password=DEMO)  # public, and closed outside DEBUG

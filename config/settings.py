@@ -92,7 +92,7 @@ MIDDLEWARE = [
     "web.rest.middleware.RequestIdMiddleware",
     "web.rest.middleware.answer_probes_of_any_host",
     "django.middleware.security.SecurityMiddleware",
-    "web.page.static_middleware.StaticFiles",
+    "web.page.static_files.StaticFiles",
     "csp.middleware.CSPMiddleware",
     "features.accounts.logins.Sessions",
     "web.page.index.Languages",
@@ -114,7 +114,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "web.page.frame.frame",
+                "web.page.index.frame",
                 "features.accounts.login.login_ways",
             ]
         },
@@ -274,7 +274,7 @@ STATIC_ROOT = DATA_DIR / "static"
 MEDIA_ROOT = DATA_DIR / "media"
 STORAGES = {
     "default": storage_of("STORAGE_URL"),
-    "staticfiles": {"BACKEND": "web.page.static_storage.HashedStaticFiles"},
+    "staticfiles": {"BACKEND": "web.page.static_files.HashedStaticFiles"},
 }
 STATICFILES_FINDERS = [
     "django.contrib.staticfiles.finders.AppDirectoriesFinder",
@@ -321,7 +321,7 @@ REST_FRAMEWORK = {
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["web.rest.multipart_form.StrictJSONParser"],
+    "DEFAULT_PARSER_CLASSES": ["web.rest.uploads.StrictJSONParser"],
     "EXCEPTION_HANDLER": "web.rest.errors.handle_exception",
     "DEFAULT_SCHEMA_CLASS": "web.rest.openapi.Schema",
 }
@@ -348,7 +348,7 @@ SPECTACULAR_SETTINGS = {
         "McpRequestStatus": "chat.models.mcp_attachments.McpRequestStatus.values",
         "MessageRole": "chat.models.Role.values",
         "MemberRole": "knowledge.models.MemberRole.values",
-        "RunStatus": "web.rest.answer_schemas.RUN_STATUSES",
+        "RunStatus": "web.rest.openapi.RUN_STATUSES",
         "ToolCallStatus": "chat.models.tool_call.ToolCallStatus.values",
     },
     "COMPONENT_SPLIT_PATCH": False,  # chat/protocol/body.py names the bodies of a PATCH

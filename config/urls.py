@@ -4,7 +4,7 @@ from django.contrib import admin
 from django.urls import include, path
 
 from web.rest import health
-from web.rest.metrics import metrics
+from web.rest.health import metrics
 from web.socket.asyncapi import AsyncApiView
 
 urlpatterns = [

@@ -28,7 +28,7 @@ def render() -> str:
     import config.urls  # noqa: F401  imports all answers and bodies
     from chat.protocol.answer import Answer, subclasses
     from chat.protocol.body import Body
-    from web.rest.answer_schemas import complete_bodies, describe
+    from web.rest.openapi import complete_bodies, describe
 
     # A patched body is the Partial of its body.
     bodies = (body for body in subclasses(Body) if not body.__name__.startswith("Patched"))

@@ -7,7 +7,7 @@ its own: nine tenths of the time of a test that sends one request.
 from collections.abc import Callable
 from typing import Any
 
-from web.page.static_middleware import StaticFiles
+from web.page.static_files import StaticFiles
 
 
 def look_once() -> None:

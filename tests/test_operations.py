@@ -5,7 +5,7 @@ import re
 import pytest
 
 from tests.instance import ROOT
-from web.rest.metrics import DeploymentCollector
+from web.rest.health import DeploymentCollector
 
 OPERATIONS = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
 

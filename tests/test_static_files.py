@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.test import override_settings
 
 from tests.static_files import remembering
-from web.page.static_middleware import StaticFiles
+from web.page.static_files import StaticFiles
 
 pytestmark = pytest.mark.pure
 

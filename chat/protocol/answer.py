@@ -1,6 +1,6 @@
 """The base of the answers to clients, with the types of their members: one msgspec Struct for each answer. Pure.
 
-The OpenAPI document (web/rest/answer_schemas.py), the AsyncAPI document and the page's types are generated from these
+The OpenAPI document (web/rest/openapi.py), the AsyncAPI document and the page's types are generated from these
 classes, so that a new member is written once. The names of classes are those of components.
 """
 

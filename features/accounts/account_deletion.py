@@ -20,7 +20,7 @@ from chat.models import AccountDeletion
 from chat.runs.cancellation import stop_abandoned_runs
 from features.accounts.logins import end_logins
 from features.accounts.passwords import AccountPage, PasswordAgain
-from web.demo_account import DEMO
+from web.accounts import DEMO
 
 
 def is_last_admin(user: User) -> bool:

@@ -34,8 +34,8 @@ from features.accounts.mail import send_later, send_mail_of
 from features.accounts.passwords import make_password_link, password_link_lifetime
 from features.accounts.staff_groups import follow_groups, is_in_staff_group
 from features.usage.admin import limits_of_today
-from web.admin.visible_text import visible_text
-from web.demo_account import may_log_in
+from web.accounts import may_log_in
+from web.admin.read_only import visible_text
 from web.site_origin import site_url
 
 admin.site.unregister(User)

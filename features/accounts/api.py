@@ -31,7 +31,7 @@ from chat.runs import quotas
 from features.accounts.login_attempt import login_attempt
 from features.accounts.passwords import LimitedPasswordChange, has_password, store_password
 from features.accounts.second_factor import has_second_factor
-from web.demo_account import may_log_in
+from web.accounts import may_log_in
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
 from web.rest.openapi import COOKIE, accepts, documented
 

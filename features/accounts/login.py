@@ -36,7 +36,7 @@ from features.accounts.second_factor import (
     is_right,
 )
 from features.accounts.staff_groups import follow_groups
-from web.demo_account import may_log_in
+from web.accounts import may_log_in
 
 # In the state of the login: Django's digest of the password, which sessions hold as well.
 PASSWORD_DIGEST: Final = "password_digest"  # noqa: S105  a name

@@ -27,7 +27,7 @@ from django.http.response import HttpResponseBase
 from chat.models import LoginLimit
 from chat.protocol.errors import ApiError
 from features.accounts.client_network import client_network
-from web.attempt_limits import charge, spend
+from web.accounts import charge, spend
 
 # (attempts at once, seconds after which one more is allowed), by name and network.
 PER_NAME_AND_ADDRESS: Final = (8, 60)

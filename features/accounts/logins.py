@@ -25,7 +25,7 @@ from chat.events import access
 from chat.models import Login
 from chat.models.account import PAUSE
 from knowledge.idle_connection import return_idle_connection
-from web.demo_account import may_log_in
+from web.accounts import may_log_in
 
 logger = logging.getLogger(__name__)
 

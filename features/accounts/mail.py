@@ -20,7 +20,7 @@ from chat.infrastructure.log_context import in_context
 from chat.models import Login, LoginLimit
 from chat.protocol.errors import ApiError
 from features.accounts.login_attempt import RETRY_AFTER_S, address_of
-from web.attempt_limits import charge, spend
+from web.accounts import charge, spend
 
 logger = logging.getLogger(__name__)
 

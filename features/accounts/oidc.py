@@ -36,7 +36,7 @@ from features.accounts.oidc_admission import Intent, LoginRefused, admit, refuse
 from features.accounts.oidc_identity import Identity, InvalidToken, read_id_token, read_identity
 from features.accounts.passwords import FRESH_FOR_S, AccountPage, PasswordAgain, has_password
 from features.accounts.registration import find_invitation, is_setup_token
-from web.attempt_limits import charge, spend
+from web.accounts import charge, spend
 
 DISCOVERY: Final = "/.well-known/openid-configuration"
 NEEDED: Final = ("authorization_endpoint", "token_endpoint", "jwks_uri")

@@ -29,8 +29,7 @@ from features.accounts.oidc_identity import Identity
 from features.accounts.passwords import CONFIRMED_AT, FRESH_FOR_S, has_password
 from features.accounts.registration import complete_registration, is_setup_token, needs_first_admin
 from features.accounts.staff_groups import follow_claim, follow_groups
-from web.account_lookup import accounts_at
-from web.demo_account import DEMO, may_log_in
+from web.accounts import DEMO, accounts_at, may_log_in
 
 logger = logging.getLogger(__name__)
 
@@ -262,7 +261,7 @@ def _make_first_admin(user: User, token: str) -> None:
 def _free_name(identity: Identity) -> str:
     """Return a free user name made from the provider's claims.
     Unsupported characters are replaced, and a number is added if the name is taken, or looks as one that is: the
-    database's own folding, as in Django's form, which refuses more names than account_lookup.py finds.
+    database's own folding, as in Django's form, which refuses more names than web/accounts.py finds.
     """
     wanted = identity.username or identity.email.partition("@")[0]
     base = re.sub(r"[^\w.@+-]+", "-", unicodedata.normalize("NFKC", wanted))[:140].strip("-") or "user"

@@ -35,8 +35,7 @@ from features.accounts.passkeys import (
 from features.accounts.passwords import PasswordAgain, PasswordPage, WithRequest, has_password
 from features.accounts.second_factor import check, has_app, new_recovery_codes
 from features.accounts.staff_groups import follow_groups
-from web.attempt_limits import charge, spend
-from web.demo_account import may_log_in
+from web.accounts import charge, may_log_in, spend
 
 logger = logging.getLogger(__name__)
 

@@ -41,8 +41,7 @@ from knox.models import AuthToken
 from chat.events import access
 from features.accounts.login_attempt import address_of, hashing, link_attempt, login_attempt, remember_device
 from features.accounts.mail import charge_mail, send_later
-from web.account_lookup import accounts_at
-from web.demo_account import may_log_in
+from web.accounts import accounts_at, may_log_in
 from web.site_origin import site_url
 
 # In the session: the time of the user's last login with the provider (features/accounts/).

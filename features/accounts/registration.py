@@ -35,9 +35,7 @@ from features.accounts.mail import charge_mail, send_later, send_mail_of
 from features.accounts.passwords import password_link_lifetime, read_link, require_passwords
 from features.accounts.profile import send_confirmation
 from features.accounts.staff_groups import follow_groups
-from web.account_lookup import accounts_at
-from web.attempt_limits import charge, spend
-from web.demo_account import DEMO
+from web.accounts import DEMO, accounts_at, charge, spend
 from web.site_origin import site_url
 
 logger = logging.getLogger(__name__)

@@ -28,7 +28,7 @@ from chat.models import LoginLimit
 from features.accounts.login_attempt import PER_ADDRESS, address_of
 from features.accounts.mail import warn_of_wrong_codes
 from features.accounts.passwords import PasswordAgain, PasswordPage
-from web.attempt_limits import charge, spend
+from web.accounts import charge, spend
 
 logger = logging.getLogger(__name__)
 

@@ -32,9 +32,9 @@ from chat.turns.request import Tools
 from features.agents.sharing import groups_to_share_with, pop_audience, share
 from knowledge.models import KnowledgeBase
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
-from web.rest.models import check_offered
-from web.rest.newest_rows import newest_rows_parameters, read_newest_rows
 from web.rest.openapi import documented
+from web.rest.pagination import newest_rows_parameters, read_newest_rows
+from web.rest.preferences import check_offered
 
 MAX_QUESTIONS: Final = 4
 # The most groups, and the most people, with whom an agent may be shared.

@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 
 from chat.models import Agent
 from chat.protocol.errors import ApiError
-from web.attempt_limits import limit_unknown_names
+from web.accounts import limit_unknown_names
 
 logger = logging.getLogger(__name__)
 

@@ -7,9 +7,8 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
 from chat.models import Approval, Run, Session, ToolPolicy
-from web.admin.read_only import ReadOnlyAdmin
+from web.admin.read_only import ReadOnlyAdmin, visible_column
 from web.admin.search import SearchAdmin
-from web.admin.visible_text import visible_column
 
 # What models, tools and their servers have written.
 _OF_OTHERS: Final = ("arguments", "edited_arguments", "message", "form", "url", "answer", "note")

@@ -15,8 +15,7 @@ from chat.runs.new_files import extract_again
 from knowledge.models import File, FileStatus, KnowledgeBase, Project
 from knowledge.models.file import TEXT_PERMISSION
 from knowledge.models.knowledge_base import CONTENTS_PERMISSION
-from web.admin.action_log import apply_and_log
-from web.admin.object_actions import ObjectActionsAdmin
+from web.admin.actions import ObjectActionsAdmin, apply_and_log
 from web.admin.search import SearchAdmin
 
 # Displayed characters of the extracted text, on the page of the file.

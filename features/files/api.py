@@ -23,11 +23,10 @@ from knowledge.files import blobs
 from knowledge.models import File, Project
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
 from web.rest.file_responses import PART, check_read, content_response, text_response, thumbnail_response
-from web.rest.multipart_form import FileFormParser, FormFile, UploadedContent
 from web.rest.openapi import documented
 from web.rest.pagination import PAGE_PARAMETERS, NewestUploadPagination, Page
 from web.rest.request_slots import EXPENSIVE
-from web.rest.uploads import store_upload
+from web.rest.uploads import FileFormParser, FormFile, UploadedContent, store_upload
 
 # A path in the storage always has the same picture; its owner does not change either.
 _THUMBNAIL_CACHING: Final = "private, max-age=86400, immutable"

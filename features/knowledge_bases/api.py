@@ -44,11 +44,10 @@ from knowledge.models.knowledge_base import (
 from knowledge.models.sql.chunk_search import FoundChunk
 from knowledge.search.hybrid_search import search_files
 from knowledge.search.indexing import chunks_without_vector
-from web.attempt_limits import limit_unknown_names
+from web.accounts import limit_unknown_names
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
-from web.rest.newest_rows import newest_rows_parameters, read_newest_rows
 from web.rest.openapi import TEXT, documented, query, whole_number
-from web.rest.pagination import page_size
+from web.rest.pagination import newest_rows_parameters, page_size, read_newest_rows
 from web.rest.request_slots import EXPENSIVE
 
 MAX_SUMMARY_CHARACTERS: Final = 10_000

@@ -30,11 +30,10 @@ from knowledge.search.indexing import chunks_without_vector
 from knowledge.texts.reading import Reading
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
 from web.rest.file_responses import PART, check_read, content_response, text_response
-from web.rest.multipart_form import FileFormParser, FormFile, StrictJSONParser, UploadedContent
 from web.rest.openapi import documented
 from web.rest.pagination import PAGE_PARAMETERS, NewestUploadPagination, Page
-from web.rest.request_slots import EXPENSIVE, LONG_BODIES
-from web.rest.user_slots import UserSlots
+from web.rest.request_slots import EXPENSIVE, LONG_BODIES, UserSlots
+from web.rest.uploads import FileFormParser, FormFile, StrictJSONParser, UploadedContent
 
 # The limit of the ingest process (ingest/reader/reading_outcome.py); the body itself has a limit in bytes.
 MAX_TEXT_CHARACTERS: Final = 5_000_000

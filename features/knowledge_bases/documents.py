@@ -26,8 +26,7 @@ from knowledge.models import Document, DocumentVersion, File, FileStatus, Knowle
 from knowledge.models.document import hash_given
 from knowledge.models.knowledge_base import EDITING
 from web.rest.api_view import get_own_row
-from web.rest.multipart_form import UploadedContent
-from web.rest.uploads import describe_upload, store_content
+from web.rest.uploads import UploadedContent, describe_upload, store_content
 
 _HASHED_BYTES: Final = 256 * 1024  # at a time
 

@@ -25,7 +25,7 @@ from features.mcp import server_rules
 from features.mcp.imports import ImportRefused, read_servers
 from features.mcp.servers import change_server, create_server
 from features.mcp.tool_lists import confirm_and_list_again, unconfirmed_tools
-from web.admin.tool_rows import load_server_rows, load_tool_rows
+from web.admin.tool_calls import load_server_rows, load_tool_rows
 
 _FIELDS = tuple(
     name for field in EDITED for name in ((field, "document_file") if field == "document" else (field,))

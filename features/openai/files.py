@@ -16,8 +16,7 @@ from features.openai.conversation import Exchange, InlineFile
 from knowledge.files import blobs
 from knowledge.idle_connection import return_idle_connection
 from knowledge.models import File, FileKind
-from web.rest.multipart_form import UploadedContent
-from web.rest.uploads import store_upload
+from web.rest.uploads import UploadedContent, store_upload
 
 _POLL_S: Final = 0.05
 

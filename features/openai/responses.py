@@ -46,8 +46,8 @@ from features.openai.turns import (
     start_run,
     store_request,
 )
-from web.rest.multipart_form import MAX_BODY_BYTES
 from web.rest.request_slots import EXPENSIVE
+from web.rest.uploads import MAX_BODY_BYTES
 
 _CONVERSATION: Final = re.compile(r"conv_([0-9a-f]{32})")
 _ITEM: Final = re.compile(r"(?:msg|rs|fc|mcp|mcpr)_([0-9a-f]{32}(?:[0-9a-f]{2})?)[0-9a-f]{4}")

@@ -32,8 +32,8 @@ from knowledge.idle_connection import return_idle_connection
 from web.rest.api_view import current_user
 from web.rest.errors import describe as describe_error
 from web.rest.errors import request_id
+from web.rest.request_slots import Slot, UserSlots
 from web.rest.streaming import BLOCK_BYTES, THREADS
-from web.rest.user_slots import Slot, UserSlots
 from web.socket.authentication import HandshakeCredentials
 from web.socket.hub import current_hub
 from web.socket.outbox import Outbox

@@ -28,8 +28,8 @@ from chat.transcript.tokens import PROJECT_SHARE
 from knowledge.models import File, FileKind, FileStatus, Project
 from knowledge.search.indexing import chunks_without_vector
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
-from web.rest.newest_rows import newest_rows_parameters, read_newest_rows
 from web.rest.openapi import documented
+from web.rest.pagination import newest_rows_parameters, read_newest_rows
 
 MAX_FILES: Final = 1000
 # For the instructions; a rough estimate, because counting long ones takes a list of projects too long.

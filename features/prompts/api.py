@@ -16,8 +16,8 @@ from chat.protocol.errors import ApiError
 from chat.runs import quotas
 from features.prompts.models import SavedPrompt
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
-from web.rest.newest_rows import newest_rows_parameters, read_newest_rows
 from web.rest.openapi import documented
+from web.rest.pagination import newest_rows_parameters, read_newest_rows
 
 # The same limit as for a message.
 MAX_TEXT_CHARACTERS: Final = 100_000

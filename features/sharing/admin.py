@@ -6,7 +6,7 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
 from chat.models import ChatMessage, Session, Share
-from web.admin.object_actions import ObjectActionsAdmin
+from web.admin.actions import ObjectActionsAdmin
 from web.admin.read_only import ReadOnlyAdmin
 from web.admin.search import SearchAdmin
 

@@ -26,11 +26,11 @@ from chat.sessions.settings import check_listed
 from features.transfer.foreign_imports import ForeignImportView
 from features.transfer.session_archives import SessionArchiveParser, import_archive
 from web.rest.api_view import StrictAPIView, current_user, query_flag
-from web.rest.multipart_form import StrictJSONParser
 from web.rest.openapi import documented, query
 from web.rest.request_slots import EXPORTS, import_slot
 from web.rest.sessions import get_own_session, present_current
 from web.rest.streaming import streamed
+from web.rest.uploads import StrictJSONParser
 
 _KINDS: Final = {
     "json": ("application/json", "json"),

@@ -25,9 +25,9 @@ from features.transfer.session_archives import SessionArchiveParser
 from knowledge.models import File
 from web.rest import uploads
 from web.rest.api_view import StrictAPIView, current_user
-from web.rest.multipart_form import UploadedContent
 from web.rest.openapi import documented
 from web.rest.request_slots import import_slot
+from web.rest.uploads import UploadedContent
 
 
 class ForeignExportParser(SessionArchiveParser):

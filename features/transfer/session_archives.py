@@ -21,7 +21,7 @@ from chat.sessions.portable.parser import parse
 from knowledge.files import blobs
 from knowledge.models import File, FileKind
 from web.rest import uploads
-from web.rest.multipart_form import IN_MEMORY_BYTES, UploadedContent
+from web.rest.uploads import IN_MEMORY_BYTES, UploadedContent
 
 _READ_BYTES: Final = 256 * 1024
 

@@ -27,7 +27,7 @@ from chat.protocol.answer import LimitUse
 from features.usage.charts import Chart, draw_columns, draw_lines
 from features.usage.report import MOST, PersonRow, UsageReport, load_groups, load_usage, load_users
 from web.admin.read_only import ReadOnlyAdmin
-from web.admin.tool_rows import load_tool_rows
+from web.admin.tool_calls import load_tool_rows
 from web.admin_overviews import overview
 
 TITLE: Final = gettext_lazy("Usage")

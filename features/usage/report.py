@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from chat.models.sql.statements import Statement, literals
 from chat.protocol.states import LIVE
-from web.admin.failure_texts import words_of
+from web.admin.run_findings import words_of
 from web.admin.run_links import counted_runs_url
 
 # Users or groups that the page shows; the file has MOST.

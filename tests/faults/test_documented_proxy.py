@@ -12,7 +12,7 @@ from websockets.asyncio.client import connect
 from tests.e2e.client import Client
 from tests.faults.cluster import Cluster
 from tests.faults.nginx import Front, documented_proxy
-from web.rest.multipart_form import FORM_BYTES
+from web.rest.uploads import FORM_BYTES
 
 pytestmark = [pytest.mark.fault, pytest.mark.timeout(300)]
 

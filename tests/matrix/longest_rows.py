@@ -16,7 +16,7 @@ from features.prompts.api import MAX_TEXT_CHARACTERS
 from features.prompts.models import SavedPrompt
 from knowledge.models import KnowledgeBase, Project
 from tests import factories
-from web.rest.newest_rows import MAX_LISTED
+from web.rest.pagination import MAX_LISTED
 
 # A character that is stored as one byte, and sent as six.
 LONG: Final = "\x01"

@@ -20,7 +20,7 @@ from tests.features.transfer.foreign_exports.examples import chatgpt
 from tests.matrix.belongings import MARK, MCP_URI, TAG, Belongings
 from tests.openapi import document
 from web.rest.operators import MayReadContract
-from web.rest.system_prompt import SystemPromptPermission
+from web.rest.preferences import SystemPromptPermission
 
 METHODS = ("get", "post", "put", "patch", "delete")
 

@@ -12,29 +12,24 @@ from chat.models import CitedDocument, GroupLimits, MessageFile, PromptBlock
 from web.admin import (
     compressions,
     conversations,
+    model_requests,
     run_setups,
     runs,
-    sent_requests,
     sessions,
-    side_requests,
-    suggestions,
     tool_calls,
-    workers_page,
+    workers,
 )
-from web.admin.choice_names import translate_choices
-from web.admin.translations import translate_names
+from web.admin.translations import translate_choices, translate_names
 
 __all__ = [
     "compressions",
     "conversations",
+    "model_requests",
     "run_setups",
     "runs",
-    "sent_requests",
     "sessions",
-    "side_requests",
-    "suggestions",
     "tool_calls",
-    "workers_page",
+    "workers",
 ]
 
 apps.get_app_config("knowledge").verbose_name = _("Files, projects and knowledge bases")

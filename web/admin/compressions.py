@@ -9,10 +9,10 @@ from django.utils.translation import gettext_lazy as _
 
 from chat.compressions import requests as compression_requests
 from chat.models import ChatMessage, Compression, CompressionStatus, Session, TriggeredBy
-from web.admin.action_log import RowAction, apply_and_log
-from web.admin.filters import ModelFilter
+from web.admin.actions import RowAction, apply_and_log
+from web.admin.model_requests import SideRequestInline
 from web.admin.read_only import ReadOnlyAdmin, ReadOnlyInline, or_dash
-from web.admin.side_requests import SideRequestInline
+from web.admin.search import ModelFilter
 
 # The compression rate is given per this many turns; a window with a large reserved share has a high rate.
 TURNS_PER_RATE: Final = 20

@@ -1,18 +1,30 @@
-"""The admin of messages and turns (read-only) and of model configurations and the system prompt (editable)."""
+"""The admin of messages and turns (read-only), and of model configurations, the system prompt and suggestions (editable)."""
 
 from typing import Any
 
 from django import forms
 from django.contrib import admin
 from django.db import models
+from django.db.models import Field
 from django.forms import Textarea
 from django.http import HttpRequest
 from django.utils.safestring import SafeString
+from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from chat.events import offered_models
-from chat.models import ChatMessage, ModelConfig, Run, Session, SystemPrompt, ToolCall, Turn, run_of
+from chat.models import (
+    ChatMessage,
+    ModelConfig,
+    Run,
+    Session,
+    Suggestion,
+    SystemPrompt,
+    ToolCall,
+    Turn,
+    run_of,
+)
 from chat.transcript.answer_settings import OPTION_NAMES
 from chat.transcript.dialect import TRAITS
 from chat.transcript.readable_text import readable_text
@@ -196,3 +208,18 @@ class SystemPromptAdmin(admin.ModelAdmin[SystemPrompt]):
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return super().has_add_permission(request) and not SystemPrompt.objects.exists()
+
+
+@admin.register(Suggestion)
+class SuggestionAdmin(admin.ModelAdmin[Suggestion]):
+    list_display = ("text", "position")
+    list_editable = ("position",)
+
+    def formfield_for_dbfield(
+        self, db_field: "Field[Any, Any]", request: HttpRequest, **kwargs: Any
+    ) -> forms.Field | None:
+        """Give the inputs of the list an accessible name, since they have no labels."""
+        field = super().formfield_for_dbfield(db_field, request, **kwargs)
+        if field is not None and db_field.name in self.list_editable:
+            field.widget.attrs["aria-label"] = capfirst(db_field.verbose_name)
+        return field

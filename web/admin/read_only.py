@@ -1,6 +1,10 @@
-"""Base classes and helpers of admin pages that display rows without changing them."""
+"""Base classes and helpers of admin pages that display rows without changing them, and show every character of texts.
+
+The page does the same (web/static/chat/elements/visible_text.js), and knows more of scripts.
+"""
 
 import json
+import unicodedata
 from collections.abc import Callable
 from functools import cache, cached_property
 from typing import Any, Final, TypeVar
@@ -8,6 +12,7 @@ from typing import Any, Final, TypeVar
 from django.contrib import admin
 from django.core.paginator import Paginator
 from django.db import connection, models
+from django.db.models import Model
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.html import format_html
@@ -16,6 +21,48 @@ from django.utils.translation import gettext_lazy as _
 from msgspec import Struct
 
 from knowledge.models.struct_field import StructField
+
+# Letters that are not seen, and variants, in which texts can be hidden: Unicode's Default_Ignorable_Code_Point beside Cf.
+_IGNORED: Final = frozenset(
+    {0x34F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x3164, 0xFFA0}.union(
+        range(0x180B, 0x1810), range(0xFE00, 0xFE10), range(0xFFF0, 0xFFFC), range(0xE0100, 0xE01F0)
+    )
+)
+_HIDDEN: Final = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+# After these a joiner or a variant is a part of an emoji, or of a letter of a script that needs it.
+_JOINED: Final = frozenset({"So", "Sk", "Lo", "Mn", "Mc"})
+_JOINERS: Final = "\u200c\u200d\ufe0e\ufe0f"
+
+
+def visible_text(text: str) -> str:
+    """Return the text with escapes, as JSON reads them, for characters that are not seen or turn the direction."""
+    return "".join(
+        letter if _is_seen(letter, text[at - 1 : at]) else json.dumps(letter)[1:-1]
+        for at, letter in enumerate(text)
+    )
+
+
+def visible_column(model: type[Model], name: str) -> Callable[[Any], SafeString | str]:
+    """Return a column of the admin that shows this text or JSON field visibly."""
+    label: Any = model._meta.get_field(name).verbose_name  # type: ignore[union-attr]  # noqa: SLF001  Django's documented model API
+
+    @admin.display(description=_(label))
+    def shown(row: Any) -> SafeString | str:
+        value = getattr(row, name)
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        return format_html("<bdi>{}</bdi>", visible_text(text)) if value else "-"
+
+    shown.__name__ = name
+    return shown
+
+
+def _is_seen(letter: str, before: str) -> bool:
+    if letter in "\n\t":
+        return True
+    if letter in _JOINERS:
+        return bool(before) and not before.isascii() and unicodedata.category(before) in _JOINED
+    return unicodedata.category(letter) not in _HIDDEN and ord(letter) not in _IGNORED
+
 
 M = TypeVar("M", bound=models.Model)
 # The maximum number of rows that is counted; larger results show this number.

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy
 
 from chat.models import Run
 from chat.protocol.states import TERMINAL, Status
-from web.admin.choice_names import translate_logged
+from web.admin.translations import translate_logged
 
 # Texts of the reasons stored by the transitions of runs (chat/models/run.py); error codes are shown as they are.
 REASONS: Final = {

@@ -17,17 +17,61 @@ from chat.models import ChatMessage, Run, Session, ToolCall, Turn
 from chat.protocol.states import LIVE
 from chat.runs.cancellation import stop_run
 from chat.sweeper.runs import RequeueOutcome, requeue
-from web.admin.action_log import apply_and_log
-from web.admin.filters import ErrorCodeFilter, ModelFilter, TakenOverFilter
-from web.admin.object_actions import ObjectActionsAdmin
+from web.admin.actions import ObjectActionsAdmin, apply_and_log
+from web.admin.model_requests import RunSideRequestInline
 from web.admin.read_only import or_dash
-from web.admin.run_fields import group_fields
 from web.admin.run_findings import list_findings
 from web.admin.run_history import build_history, list_attempts
 from web.admin.run_setups import VERSION_LOOKUP, list_differences, list_setups
 from web.admin.run_times import build_run_times
-from web.admin.search import SearchAdmin
-from web.admin.side_requests import RunSideRequestInline
+from web.admin.search import ErrorCodeFilter, ModelFilter, SearchAdmin, TakenOverFilter
+
+TITLES: Final[dict[str, Any]] = {
+    "what": _("What happened"), "times": _("Timing"), "used": _("Tokens and cost"), "failure": _("Failure"),
+    "recovery": _("Recovery"), "request": _("Request"), "internals": _("Internals"),
+}  # fmt: skip
+# Every column of the table, and the values that runs.py computes.
+GROUPS: Final[dict[str, tuple[str, ...]]] = {
+    "what": ("status", "model", "turn", "message", "finish_reason", "finish_tokens", "continuations"),
+    "times": (
+        "created_at", "queued_at", "claimed_at", "ended_at", "announced_at", "deadline",
+        "waited_s", "worked_s", "time_to_first_token_ms", "reasoning_ms",
+    ),
+    "used": (
+        "prompt_tokens", "cached_tokens", "completion_tokens", "reasoning_tokens", "estimated_tokens",
+        "cost", "cycles", "spent_inferences", "spent_tool_calls", "spent_searches", "spent_tokens", "context_usage",
+    ),
+    "failure": (
+        "error_code", "error_message", "error_retryable", "upstream_status", "upstream_code", "upstream_message",
+    ),
+    "recovery": ("attempt", "failures", "owner", "beat_at", "lease_until", "silent_s"),
+    "request": ("options", "forced_tool", "knowledge_bases", "are_bases_picked", "knowledge_access", "dynamic_context"),
+    "internals": (
+        "id", "model_config", "model_index", "asker_id", "ready_queue", "is_imported", "last_seq", "saved_seq", "history",
+    ),
+}  # fmt: skip
+
+
+def group_fields(run: Run | None) -> list[tuple[Any, dict[str, Any]]]:
+    """Return the fieldsets of the run's page; for None, no group is folded."""
+    folded = folded_groups(run) if run else set()
+    return [
+        (TITLES[name], {"fields": fields, "classes": ("collapse",) if name in folded else ()})
+        for name, fields in GROUPS.items()
+    ]
+
+
+def folded_groups(run: Run) -> set[str]:
+    """Return the groups that are not of interest for this run."""
+    has_failed = bool(run.error_code or run.upstream_status or run.upstream_message)
+    is_recovery_telling = run.is_live or run.attempt > 1 or run.failures > 0
+    folded = {"request", "internals"}
+    if not has_failed:
+        folded.add("failure")
+    if not is_recovery_telling:
+        folded.add("recovery")
+    return folded
+
 
 # Tool calls on the page of a run; the list of tool calls and their own pages have all.
 MAX_CALLS: Final = 200

@@ -25,8 +25,8 @@ from chat.models import (
     run_of,
 )
 from chat.transcript.readable_text import readable_text
+from web.admin.read_only import visible_text
 from web.admin.tree_shape import FoldedBranch, ShownMessage, TreeEntry, TreePage, TreeShape
-from web.admin.visible_text import visible_text
 
 # Displayed characters of each text; the message's own page shows the rest.
 MAX_CHARACTERS: Final = 1500

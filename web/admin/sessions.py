@@ -23,14 +23,12 @@ from chat.runs.cancellation import stop_run
 from chat.sessions.portable.exporter import as_json
 from chat.sessions.portable.markdown import as_markdown
 from knowledge.models import Project
-from web.admin.action_log import apply_and_log
+from web.admin.actions import ObjectActionsAdmin, apply_and_log
 from web.admin.compressions import compressions_per_turns
-from web.admin.filters import TrashFilter
-from web.admin.object_actions import ObjectActionsAdmin
+from web.admin.model_requests import RunSideRequestInline
 from web.admin.read_only import or_dash
-from web.admin.search import SearchAdmin
+from web.admin.search import SearchAdmin, TrashFilter
 from web.admin.session_tree import load_tree
-from web.admin.side_requests import RunSideRequestInline
 
 # Displayed compressions on the session's page, the newest ones; their own list has all.
 COMPRESSIONS: Final = 20

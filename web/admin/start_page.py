@@ -20,9 +20,9 @@ from chat.models.mcp_server import McpStatus
 from chat.models.tool_call import ToolCallStatus
 from chat.protocol.states import LIVE, Status
 from knowledge.models import KnowledgeBase
-from web.admin.failure_texts import words_of
+from web.admin.run_findings import words_of
 from web.admin.run_links import counted_runs_url
-from web.admin.tool_rows import load_tool_rows
+from web.admin.tool_calls import load_tool_rows
 
 PERIOD: Final = timedelta(hours=24)
 

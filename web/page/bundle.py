@@ -1,6 +1,6 @@
 """Bundles static files with esbuild: each is named with a hash of its content, and those of a page are few.
 
-Only collected files are bundled (static_storage.py); until then the browser runs the source modules.
+Only collected files are bundled (static_files.py); until then the browser runs the source modules.
 """
 
 import json

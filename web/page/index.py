@@ -27,6 +27,14 @@ from chat.models.provider import may_view_providers
 from chat.presenters.tools import choices_of_servers, configured_tools, present_tool_cards
 from web.page.preview import base_url, with_previews
 
+THEMES: Final = ("system", "light", "dark")
+
+
+def frame(request: HttpRequest) -> dict[str, str]:
+    """Return the theme for the context of every template; `system` follows the device."""
+    theme = request.COOKIES.get("theme", "")
+    return {"theme": theme if theme in THEMES else THEMES[0]}
+
 
 @require_safe
 # The viewer of files shows a PDF in a frame; a blob inherits the policy.

@@ -15,8 +15,7 @@ from chat.infrastructure.gc_tuning import free_circles
 from chat.protocol.body import B, parse_id
 from chat.protocol.errors import ApiError
 from chat.protocol.strict_json import is_storable
-from web.rest.request_slots import REQUESTS
-from web.rest.user_slots import Slot, UserSlots
+from web.rest.request_slots import REQUESTS, Slot, UserSlots
 
 Row = TypeVar("Row", bound=Model)
 # Of an answer that waits for its client, what the sockets between take anyway.

@@ -16,7 +16,7 @@ from chat.infrastructure import log_context
 from chat.models import Scope, TokenScope
 from chat.models.token_scope import scope_of, token_id
 from chat.protocol.errors import ApiError
-from web.demo_account import may_log_in
+from web.accounts import may_log_in
 
 
 class TokenAuthentication(KnoxAuthentication):  # type: ignore[misc]

@@ -26,11 +26,10 @@ from chat.turns.knowledge_bases import choose_bases
 from chat.turns.request import Tools
 from knowledge.models import Project
 from web.rest.api_view import StrictAPIView, current_user, get_own_row, query_flag
-from web.rest.models import check_offered
 from web.rest.openapi import FLAG, ID, TEXT, documented, query
 from web.rest.pagination import PAGE_PARAMETERS, NewestFirstPagination, Page
-from web.rest.request_slots import EXPENSIVE
-from web.rest.user_slots import UserSlots
+from web.rest.preferences import check_offered
+from web.rest.request_slots import EXPENSIVE, UserSlots
 
 
 class SessionPage(Page):

@@ -11,7 +11,7 @@ from django.core.handlers.asgi import ASGIRequest
 from django.http import HttpRequest, StreamingHttpResponse
 
 from chat.infrastructure.background import in_thread_of
-from web.rest.user_slots import Slot
+from web.rest.request_slots import Slot
 
 # Bytes that are produced in one thread call.
 BLOCK_BYTES: Final = 256 * 1024

@@ -12,13 +12,19 @@ from web.rest.messages import (
     TreeView,
     WithdrawalView,
 )
-from web.rest.models import ModelsView
-from web.rest.preferences import PreferencesView
-from web.rest.runs import PacketsView, RunCancellationView, RunContinuationView, RunView
+from web.rest.preferences import ModelsView, PreferencesView, SystemPromptView
 from web.rest.schema_views import DocsView, SchemaView, not_found
 from web.rest.sessions import BulkView, ForkView, SeenView, SessionsView, SessionView
-from web.rest.system_prompt import SystemPromptView
-from web.rest.turns import ContinuationView, RegenerationsView, TurnCancellationView, TurnsView
+from web.rest.turns import (
+    ContinuationView,
+    PacketsView,
+    RegenerationsView,
+    RunCancellationView,
+    RunContinuationView,
+    RunView,
+    TurnCancellationView,
+    TurnsView,
+)
 
 urlpatterns = [
     path("models/", ModelsView.as_view()),

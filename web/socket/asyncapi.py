@@ -18,9 +18,9 @@ from chat.presenters.messages import MessageAnswer
 from chat.protocol import errors, wire
 from chat.protocol.states import Status
 from chat.transcript.finish import CUT
-from web.rest.answer_schemas import complete_bodies, describe
 from web.rest.api_view import StrictAPIView
 from web.rest.error_answer import CODES
+from web.rest.openapi import complete_bodies, describe
 from web.rest.operators import MayReadContract
 from web.socket import replies
 from web.socket.commands import COMMANDS

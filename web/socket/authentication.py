@@ -21,7 +21,7 @@ from chat.infrastructure import log_context
 from chat.models import Scope, TokenScope
 from chat.models.sql.statements import Statement
 from chat.models.token_scope import token_id
-from web.demo_account import may_log_in
+from web.accounts import may_log_in
 from web.rest.authentication import TokenAuthentication
 
 

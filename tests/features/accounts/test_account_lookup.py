@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from features.accounts.passwords import LinkRequest
 from tests import factories
-from web.account_lookup import accounts_at, accounts_named
+from web.accounts import accounts_at, accounts_named
 
 pytestmark = pytest.mark.django_db
 

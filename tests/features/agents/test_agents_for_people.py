@@ -10,7 +10,7 @@ from chat.models import AccountDeletion, Agent, Session
 from chat.sweeper.accounts import delete_accounts
 from features.agents import sharing
 from tests import factories
-from web.attempt_limits import UNKNOWN_NAMES
+from web.accounts import UNKNOWN_NAMES
 
 AGENTS = "/api/agents/"
 

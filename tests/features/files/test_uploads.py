@@ -14,7 +14,7 @@ from knowledge.files import blobs
 from knowledge.models import Extraction, File, FileKind, Project
 from tests import factories
 from tests.concurrency import run_concurrently
-from web.rest.multipart_form import TEXT_FIELDS
+from web.rest.uploads import TEXT_FIELDS
 
 TIDES = b"Two tides a day."
 PROGRAM = b"MZ\x90\x00\x03\x00\x00\x00" + b"\x00" * 64

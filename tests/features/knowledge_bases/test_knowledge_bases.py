@@ -12,7 +12,7 @@ from knowledge.models import Document, KnowledgeBase, KnowledgeBaseMember, Membe
 from tests import factories
 from tests.concurrency import run_concurrently
 from tests.features.knowledge_bases.knowledge_bases import BASES, ROLES, Team, refusal, send
-from web.attempt_limits import UNKNOWN_NAMES
+from web.accounts import UNKNOWN_NAMES
 
 WHOLE = {
     "name": "Tides",

@@ -29,7 +29,7 @@ from tests import factories
 from tests.features.openai.test_models import by_token
 from tests.features.openai.test_responses import post
 from tests.features.openai.test_waiting_requests import until
-from web.rest.user_slots import Slot
+from web.rest.request_slots import Slot
 from web.socket.authentication import HandshakeCredentials
 
 pytestmark = pytest.mark.django_db(transaction=True)

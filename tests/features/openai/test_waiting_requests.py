@@ -16,7 +16,7 @@ from features.openai import api, sse
 from tests.asgi_requests import AsgiRequest
 from tests.web.rest.test_streams import connections_in_use
 from web.rest import request_slots
-from web.rest.user_slots import UserSlots
+from web.rest.request_slots import UserSlots
 from web.socket.hub import current_hub
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -12,7 +12,7 @@ from django.utils import timezone
 from chat.models import McpServer, Run, ToolCall
 from features.usage import charts
 from tests import factories
-from web.admin.tool_rows import ToolRow
+from web.admin.tool_calls import ToolRow
 
 TOOL = {"name": "notes__add", "tool": "add", "description": "Adds a note."}
 DAYS = [date(2026, 11, 20) + timedelta(days=number) for number in range(3)]

@@ -17,7 +17,7 @@ from chat.sweeper.runs import SweepReport
 from tests import factories
 from tests.matrix import belongings
 from tests.matrix.admin_pages import pages
-from web.admin.workers_page import REPAIRED
+from web.admin.workers import REPAIRED
 
 # The same in German, or a name of the API.
 SAME = {"text", "Text", "stdio", "http", "openapi"}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from web.admin.request_diff import SentMessage, compare_lines, compare_requests
+from web.admin.model_requests import SentMessage, compare_lines, compare_requests
 
 pytestmark = pytest.mark.pure
 # Of each message: what it is, and its text.

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from chat.models import Run
-from web.admin.run_fields import GROUPS, TITLES, folded_groups, group_fields
+from web.admin.runs import GROUPS, TITLES, folded_groups, group_fields
 
 pytestmark = pytest.mark.pure
 

@@ -11,9 +11,8 @@ from chat.models import Run, SentRequest, ToolCall
 from chat.protocol.errors import RUN_ERRORS
 from chat.protocol.states import Status
 from tests import factories
-from web.admin.failure_texts import ADVICE, WORDS, advice_of, words_of
 from web.admin.read_only import admin_url
-from web.admin.run_findings import Finding
+from web.admin.run_findings import ADVICE, WORDS, Finding, advice_of, words_of
 
 pytestmark = pytest.mark.django_db
 

@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from chat.models import Approval, CitedDocument, Run
 from tests import factories
-from web.admin.visible_text import visible_text
+from web.admin.read_only import visible_text
 
 TURNED = {"to": "\u202emoc.elpmaxe@ecila"}
 

@@ -56,7 +56,7 @@ def test_no_technical_page_answers_an_anonymous_request_to_an_instance_in_debug(
 def test_an_unexpected_error_of_a_page_is_our_own_page_without_details(
     db: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("web.page.frame.THEMES", None)  # what every template asks for
+    monkeypatch.setattr("web.page.index.THEMES", None)  # what every template asks for
     answer = Client(raise_request_exception=False).get("/login/")
     assert (answer.status_code, "Something went wrong" in answer.text) == (500, True)
     assert not [word for word in TECHNICAL if word in answer.text]

@@ -13,8 +13,8 @@ from django.core.files.storage import FileSystemStorage
 from django.http import HttpRequest, HttpResponse
 from django.test import AsyncRequestFactory
 
-from web.page import static_middleware
-from web.page.static_storage import HashedStaticFiles
+from web.page import static_files
+from web.page.static_files import HashedStaticFiles
 
 TEXT = "<svg><text>the same words again and again</text></svg>\n" * 50
 FOREVER = "public, max-age=31536000, immutable"
@@ -63,7 +63,7 @@ class Server:
     """The middleware over a site's collection, as a new web process makes it."""
 
     def __init__(self, site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(static_middleware, "staticfiles_storage", site.storage())
+        monkeypatch.setattr(static_files, "staticfiles_storage", site.storage())
         settings = SimpleNamespace(
             DEBUG=False,
             INSTALLED_APPS=[],
@@ -72,7 +72,7 @@ class Server:
             SERVESTATIC_MAX_AGE=60,
             SERVESTATIC_ALLOW_ALL_ORIGINS=False,
         )
-        self._serve = static_middleware.StaticFiles(self._other, settings)
+        self._serve = static_files.StaticFiles(self._other, settings)
 
     @staticmethod
     async def _other(_request: HttpRequest) -> HttpResponse:

@@ -197,7 +197,7 @@ def slow_statements(transactional_db: None, monkeypatch: pytest.MonkeyPatch) -> 
             cursor.execute("SELECT pg_sleep(600)")
 
     monkeypatch.setattr(SessionQuerySet, "visible_to", sleep)
-    monkeypatch.setattr("web.admin.workers_page.task_queue.queue_length", sleep)
+    monkeypatch.setattr("web.admin.workers.task_queue.queue_length", sleep)
 
 
 @pytest.mark.usefixtures("slow_statements")

@@ -19,8 +19,8 @@ from chat.presenters.sessions import SessionAnswer
 from chat.protocol import wire
 from chat.protocol.states import Status
 from tests import factories
-from web.rest.models import ModelAnswer
-from web.rest.runs import PacketsAnswer
+from web.rest.preferences import ModelAnswer
+from web.rest.turns import PacketsAnswer
 
 
 def results(client: APIClient, **query: Any) -> list[str]:

@@ -18,8 +18,7 @@ from knowledge.models import KnowledgeBase
 from tests import factories
 from web import admin_site
 from web.rest import schema_views
-from web.rest.request_slots import ADMIN, EXPENSIVE, LONG_BODIES, REQUESTS
-from web.rest.user_slots import UserSlots
+from web.rest.request_slots import ADMIN, EXPENSIVE, LONG_BODIES, REQUESTS, UserSlots
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

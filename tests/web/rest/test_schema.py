@@ -18,7 +18,7 @@ from chat.protocol import wire
 from chat.turns.request import TurnBody
 from tests.matrix.operations import patterns
 from tests.openapi import document
-from web.rest.answer_schemas import objects
+from web.rest.openapi import objects
 from web.socket import commands
 from web.socket.asyncapi import build_document
 

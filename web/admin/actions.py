@@ -1,18 +1,38 @@
-"""A list's actions on the page of a single row, each as a form with a button that posts to its own URL."""
+"""Actions of the admin on rows: each result is logged in English and displayed in the user's language, and the page of a row has its list's actions."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
+from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.db import models
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import path, reverse
+from django.utils import translation
 from django.utils.decorators import method_decorator
 from django.views.decorators.http import require_POST
 
 from web.admin.read_only import ReadOnlyAdmin
 
 M = TypeVar("M", bound=models.Model)
+# Performs the action on a row and returns its result as a lazy text, so that it can be displayed in two languages.
+RowAction = Callable[[M], object]
+
+
+def apply_and_log(
+    model_admin: admin.ModelAdmin[Any],
+    request: HttpRequest,
+    rows: Iterable[M],
+    name: object,
+    act: RowAction[M],
+) -> None:
+    """Apply `act` to every row, and log and display the results. name: the action's name, a lazy text."""
+    for row in rows:
+        result = act(row)
+        with translation.override("en"):
+            model_admin.log_change(request, row, f"{name}: {result}")
+        title = getattr(row, "title", "") or row.pk
+        model_admin.message_user(request, f"{name} {title}: {result}", messages.INFO)
 
 
 class ObjectActionsAdmin(ReadOnlyAdmin[M]):

@@ -1,7 +1,7 @@
-"""Storage of the collected static files, each also under a name with a hash of its content (bundle.py), compressed.
+"""Static files: the storage of the collected ones, each also under a name with a hash, compressed; and their serving.
 
-A name with a hash always means the same bytes, so browsers cache the file without revalidation (static_middleware.py).
-`collectstatic` writes only new files: a file that exists under its name is complete.
+A name with a hash always means the same bytes, so browsers cache the file without revalidation. `collectstatic` writes only
+new files: a file that exists under its name is complete.
 """
 
 import gzip
@@ -12,10 +12,13 @@ from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path, PurePosixPath
 from typing import Any
+from urllib.parse import quote
+from wsgiref.headers import Headers
 
 import brotli
-from django.contrib.staticfiles.storage import StaticFilesStorage
+from django.contrib.staticfiles.storage import StaticFilesStorage, staticfiles_storage
 from django.core.files.storage import Storage
+from servestatic.middleware import ServeStaticMiddleware
 
 from web.page.bundle import Bundle, bundled
 
@@ -145,3 +148,21 @@ def _write(path: Path, content: bytes) -> None:
     unfinished.write_bytes(content)
     unfinished.chmod(0o644)
     unfinished.replace(path)
+
+
+class StaticFiles(ServeStaticMiddleware):  # type: ignore[misc]  # untyped
+    """Middleware that serves static files, also as compressed variants stored beside them (Accept-Encoding).
+
+    Nothing else is compressed: the length of a compressed response with secrets would reveal them to whoever can have
+    text put beside them.
+    """
+
+    def add_cache_headers(self, headers: Headers, path: str, url: str) -> None:
+        super().add_cache_headers(headers, path, url)
+        name = url.removeprefix(self.static_prefix)
+        hashed_names: set[str] = getattr(staticfiles_storage, "hashed_names", set())
+        if name in hashed_names:
+            headers["Cache-Control"] = "public, max-age=31536000, immutable"
+            # Weak, since the encodings share it. The library's ETag has the file's time, which differs between
+            # machines.
+            headers["ETag"] = f'W/"{quote(name)}"'
