@@ -41,7 +41,7 @@ def read_corpus(folder: Path, language: str, first: int = 0) -> Corpus:
 
 
 def vectors_of(key: str, model: str, corpus: Corpus, cache: Path) -> Vectors:
-    from knowledge.search.embedders.packaged import PACKAGED
+    from knowledge.search.embedders import PACKAGED
 
     path = cache / f"{key}.json"
     if not path.exists():

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from compression.prompt import FINAL, INSTRUCTIONS
-from knowledge.texts.normal_form import UNSPACED, is_unspaced
+from knowledge.texts.searched_text import UNSPACED, is_unspaced
 
 # Of sources with fewer words that are their own, a summary may happen to use none.
 _FEWEST_OWN_WORDS: Final = 12

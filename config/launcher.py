@@ -13,10 +13,10 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from config import embedded, model_server, preflight, programs
+from config import embedded, preflight, programs
 from config import environment as env
 from config.console import Console
-from config.preload import preload
+from config.own_programs import preload
 from config.private_files import close_to_others
 from config.ready_message import ready_lines
 from config.supervisor import Supervisor
@@ -153,7 +153,7 @@ class Launcher:
         self.model = None
         if self.settings.LLM_BASE_URL:
             return []
-        self.model = model_server.choose_model_server(self.directory / "model")
+        self.model = programs.choose_model_server(self.directory / "model")
         self.set_values(LLM_BASE_URL=self.model.base_url, LLM_MODELS=self.model.models)
         self.supervisor.start(programs.model(self.model))
         return ["--demo"] if self.model.is_demo else ["--local-model"]

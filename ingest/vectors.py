@@ -17,8 +17,7 @@ from chat.events import knowledge_bases as base_events
 from chat.infrastructure.fault_points import reach
 from ingest import drain
 from knowledge.models import ChunkVector, Document, EmbeddingModel
-from knowledge.search.embedders.choice import embedder_of
-from knowledge.search.embedders.embedder import Embedder, EmbeddingFailed, TextRefused, Vector
+from knowledge.search.embedders import Embedder, EmbeddingFailed, TextRefused, Vector, embedder_of
 from knowledge.search.indexing import missing_in_turns, store_chunks_again, usable_embedder
 
 logger = logging.getLogger(__name__)

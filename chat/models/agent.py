@@ -12,8 +12,7 @@ from django.db import models
 from django.db.models import Q
 
 from chat.models.run_options import NO_OPTIONS, options_are_known
-from knowledge.models.owned_row import OwnedQuerySet, OwnedRow
-from knowledge.models.referenced_row import ReferencedRow
+from knowledge.models.owned_row import OwnedQuerySet, OwnedRow, ReferencedRow
 
 
 class ContextLayout(models.TextChoices):

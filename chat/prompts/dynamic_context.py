@@ -12,8 +12,7 @@ from typing import Final, NamedTuple
 
 from chat.models import Session
 from chat.protocol.strict_json import is_storable
-from knowledge.bases.bound_bases import BoundBases
-from knowledge.bases.metadata_block import render_bases
+from knowledge.bases import BoundBases, render_bases
 
 logger = logging.getLogger(__name__)
 

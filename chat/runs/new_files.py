@@ -15,8 +15,7 @@ from chat.protocol.errors import ApiError
 from chat.runs import quotas
 from chat.runs.task_queue import enqueue_file
 from knowledge.files import blobs
-from knowledge.files.file_names import clean_name
-from knowledge.files.file_types import detect_type
+from knowledge.files.file_types import clean_name, detect_type
 from knowledge.models import File, FileKind
 
 

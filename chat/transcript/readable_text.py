@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import Final
 
-from knowledge.texts.normal_form import WORD_START, normal_form
+from knowledge.texts.searched_text import WORD_START, normal_form
 
 # The markers of lists and quotations before a fence, its own mark, and the rest of its line.
 _FENCE: Final = re.compile(r"([ \t]*(?:(?:>|[-*+]|\d{1,9}[.)])[ \t]+|>)*)(`{3,}|~{3,})(.*)")

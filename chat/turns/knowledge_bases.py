@@ -12,7 +12,7 @@ from chat.models import Session
 from chat.models.run_fields import KnowledgeAccess, RunKnowledge
 from chat.models.sql.messages import PICKED_BASES
 from chat.protocol.errors import ApiError
-from knowledge.bases.bound_bases import BoundBases
+from knowledge.bases import BoundBases
 from knowledge.models import KnowledgeBase, KnowledgeBaseMember
 
 # The number of bases picked with earlier questions that are searched, the latest first.

@@ -26,7 +26,7 @@ from chat.turns import knowledge_bases, selection
 from chat.turns.current_branch import apply_while_answering, lock_session, make_path_current
 from chat.turns.insert import StartedTurn, TurnInsert, store_turn, store_turn_locked
 from chat.turns.request import TurnBody
-from knowledge.bases.bound_bases import BoundBases
+from knowledge.bases import BoundBases
 from knowledge.models import File
 
 

@@ -31,7 +31,7 @@ from features.knowledge_bases.document_api import (
     DocumentView,
 )
 from features.knowledge_bases.members import get_base, get_owned_base, get_readable_base
-from knowledge.bases.metadata_block import REFUSED_PATTERN, is_routing_hint
+from knowledge.bases import REFUSED_PATTERN, is_routing_hint
 from knowledge.models import Document, FileStatus, KnowledgeBase, KnowledgeBaseMember, MemberRole
 from knowledge.models.knowledge_base import (
     MAX_HINT_CHARACTERS,
@@ -62,7 +62,7 @@ def _check_hint(text: str) -> str:
     return text
 
 
-# For restricted members, without numbers, quotations and headings (knowledge/bases/metadata_block.py).
+# For restricted members, without numbers, quotations and headings (knowledge/bases.py).
 _Keyword = Annotated[
     Visible,
     Meta(min_length=1, max_length=MAX_KEYWORD_CHARACTERS),

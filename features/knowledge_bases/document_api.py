@@ -24,7 +24,7 @@ from features.knowledge_bases.documents import DocumentSource, read_source, stor
 from features.knowledge_bases.members import get_editable_base, get_readable_base
 from knowledge.fetching.target import MAX_URL_CHARACTERS
 from knowledge.files import blobs
-from knowledge.files.file_names import MAX_CHARACTERS
+from knowledge.files.file_types import MAX_CHARACTERS
 from knowledge.models import Document, DocumentVersion, FileKind, FileStatus, KnowledgeBase
 from knowledge.search.indexing import chunks_without_vector
 from knowledge.texts.reading import Reading

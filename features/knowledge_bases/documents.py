@@ -21,7 +21,7 @@ from chat.protocol.errors import ApiError
 from chat.runs import quotas
 from chat.runs.task_queue import enqueue_file
 from knowledge.files import blobs
-from knowledge.files.file_names import MAX_CHARACTERS
+from knowledge.files.file_types import MAX_CHARACTERS
 from knowledge.models import Document, DocumentVersion, File, FileStatus, KnowledgeBase, KnowledgeBaseMember
 from knowledge.models.document import hash_given
 from knowledge.models.knowledge_base import EDITING

@@ -1,4 +1,4 @@
-"""Reads the visible text of an HTML page, without scripts and styles."""
+"""Reads the visible text of an HTML page, without scripts and styles, with the formatting that carries meaning."""
 
 import re
 from pathlib import Path
@@ -6,9 +6,109 @@ from typing import Any, Final
 
 from lxml import etree, html
 
-from ingest.reader.html_formatting import BLOCKS, spell_formatting
+from ingest.reader.counting import written
+from ingest.reader.formatting import scripted, struck, with_reading
 from ingest.reader.reading_outcome import ReadText
 from ingest.reader.text import decode
+
+BLOCKS: Final = frozenset(
+    """address article aside blockquote br button caption dd details div dl dt fieldset figcaption figure footer form
+    h1 h2 h3 h4 h5 h6 header hr legend li main nav ol optgroup option p pre section select summary table textarea tr ul""".split()  # noqa: SIM905  one word a line is longer
+)
+_LONGEST_STYLE: Final = 1_000  # characters
+_STRUCK: Final = frozenset({"del", "s", "strike"})
+_SCRIPTS: Final = {"sup": 1, "super": 1, "sub": -1}
+_LINE_THROUGH: Final = re.compile(r"text-decoration(?:-line)?\s*:[^;]*\bline-through\b", re.IGNORECASE)
+_ALIGNED: Final = re.compile(r"vertical-align\s*:\s*(sub|super)\b", re.IGNORECASE)
+_LIST_STYLE: Final = re.compile(r"list-style(?:-type)?\s*:\s*([\w-]+)", re.IGNORECASE)
+# Forms of numbers, by the types and styles of lists.
+_FORMS: Final = {
+    "a": "lowerLetter", "A": "upperLetter", "i": "lowerRoman", "I": "upperRoman", "decimal-leading-zero": "decimalZero",
+    "lower-alpha": "lowerLetter", "lower-latin": "lowerLetter", "lower-roman": "lowerRoman",
+    "upper-alpha": "upperLetter", "upper-latin": "upperLetter", "upper-roman": "upperRoman",
+}  # fmt: skip
+_INTEGER: Final = re.compile(r"\s*([+-]?[0-9]{1,9})(?![0-9])")
+
+
+def spell_formatting(root: Any, *, strikes: bool = True) -> None:
+    """Change the tree of a page so that its formatting is text. strikes: struck words as well."""
+    # Inner elements first: those of a script or ruby become its text.
+    for element in reversed(list(root.iter(etree.Element))):
+        style = _style(element)
+        aligned = _ALIGNED.search(style)
+        script = _SCRIPTS.get(aligned[1].lower() if aligned else element.tag, 0)
+        if element.tag == "ruby":
+            _join_ruby(element)
+        elif element.tag == "ol":
+            _number(element, style)
+        elif script and not _has_blocks(element):
+            _set_text(element, scripted("".join(element.itertext()), script))
+        if strikes and _is_struck(element) and not any(map(_is_struck, element.iterancestors())):
+            _strike(element)
+
+
+def _join_ruby(ruby: Any) -> None:
+    readings = "".join("".join(each.itertext()) for each in ruby.iter("rt"))
+    etree.strip_elements(ruby, "rt", "rp", "rtc", with_tail=False)
+    _set_text(ruby, with_reading("".join("".join(ruby.itertext()).split()), "".join(readings.split())))
+
+
+def _number(numbered: Any, style: str) -> None:
+    """Write the numbers of a list before its items. A list that shows none becomes one of bullets."""
+    form = _LIST_STYLE.search(style)
+    kind = form[1].lower() if form else numbered.get("type", "")
+    if kind == "none":
+        numbered.tag = "ul"
+        return
+    items = [item for item in numbered if item.tag == "li"]
+    step = -1 if "reversed" in numbered.attrib else 1
+    number = _integer(numbered.get("start"), len(items) if step < 0 else 1)
+    for item in items:
+        number = _integer(item.get("value"), number)
+        _put_before(item, f"{written(number, _FORMS.get(kind, 'decimal'))}. ")
+        number += step
+
+
+def _put_before(item: Any, label: str) -> None:
+    """Write a label before the first text of an item, which may be in a paragraph."""
+    while not (item.text or "").strip() and len(item) and item[0].tag in ("p", "div", "span"):
+        item = item[0]
+    item.text = label + (item.text or "").lstrip()
+
+
+def _is_struck(element: Any) -> bool:
+    return element.tag in _STRUCK or _LINE_THROUGH.search(_style(element)) is not None
+
+
+def _style(element: Any) -> str:
+    return (element.get("style") or "")[:_LONGEST_STYLE]
+
+
+def _strike(element: Any) -> None:
+    if not _has_blocks(element):
+        _set_text(element, struck(" ".join(re.split(r"\s+", "".join(element.itertext())))))
+        return
+    for each in element.iter(etree.Element):
+        each.text = struck(each.text or "")
+        if each is not element:
+            each.tail = struck(each.tail or "")
+
+
+def _has_blocks(element: Any) -> bool:
+    return any(each.tag in BLOCKS for each in element.iterdescendants())
+
+
+def _set_text(element: Any, text: str) -> None:
+    """Make a text the only content of an element, which has no meaning of its own any more."""
+    tail = element.tail
+    element.clear()
+    element.tag, element.text, element.tail = "span", text, tail
+
+
+def _integer(value: str | None, otherwise: int) -> int:
+    number = _INTEGER.match(value or "")
+    return int(number[1]) if number else otherwise
+
 
 _UNSEEN: Final = frozenset(
     {"script", "style", "template", "noscript", "svg", "math", "iframe", "object", "head"}

@@ -19,8 +19,7 @@ import trafilatura
 from lxml import etree
 from trafilatura.metadata import extract_metadata
 
-from ingest.reader.html import visible_text
-from ingest.reader.html_formatting import spell_formatting
+from ingest.reader.html import spell_formatting, visible_text
 from ingest.reader.reading_outcome import Outcome, storable
 from ingest.reader.text import decode
 

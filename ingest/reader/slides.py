@@ -11,7 +11,6 @@ from typing import Any, Final
 
 from ingest.reader.counting import written_on_slide
 from ingest.reader.formatting import PLAIN, Form, marked
-from ingest.reader.formulas import latex
 from ingest.reader.office_xml import (
     ALTERNATIVES,
     CHART,
@@ -21,6 +20,7 @@ from ingest.reader.office_xml import (
     A,
     P,
     R,
+    latex,
     named_if_empty,
     whole_number,
     with_target,

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from ingest.reader.reading_outcome import MAX_TEXT_CHARACTERS, Unreadable
-from ingest.reader.text import decode_with_note
-from ingest.reader.xml_check import check_xml, looks_like_xml
+from ingest.reader.text import check_xml, decode_with_note, looks_like_xml
 
 MAX_ENTRIES: Final = 10_000
 # The unpacked size of all entries together.

@@ -5,8 +5,7 @@ import re
 from collections.abc import Collection
 from typing import Final, NamedTuple
 
-from knowledge.fetching.connector import Resolver, resolve_host
-from knowledge.fetching.guarded_client import GuardedRequest, RequestLimits, send
+from knowledge.fetching.guarded_client import GuardedRequest, RequestLimits, Resolver, resolve_host, send
 from knowledge.fetching.target import UrlRefused
 from knowledge.texts.text_encodings import as_utf8, declared_charset
 

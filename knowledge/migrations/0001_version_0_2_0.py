@@ -9,7 +9,7 @@ from django.contrib.postgres.search import SearchVector, SearchVectorField
 from django.db import migrations, models
 from django.db.models.functions import Now
 
-import knowledge.models.account_deletion
+import knowledge.models.owned_row
 import knowledge.models.chunk_vector
 import knowledge.models.file
 from knowledge.migration_operations import CreateTables
@@ -35,7 +35,7 @@ ALTER TABLE knowledge_chunkvector ALTER COLUMN vector SET STORAGE EXTERNAL, SET 
 UNSPACED = r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 HANGUL = r"\uac00-\ud7a3"
 EITHER = UNSPACED + HANGUL
-# As in knowledge/texts/normal_form.py. No function calls another: a restored dump builds indexes without a search path.
+# As in knowledge/texts/searched_text.py. No function calls another: a restored dump builds indexes without a search path.
 # Pairs of the first 50,000 characters only, so that no text of 100,000 characters exceeds the megabyte of words that
 # Postgres accepts.
 NORMAL_WORDS = rf"""
@@ -206,7 +206,7 @@ class Migration(migrations.Migration):
                     ('width_px', models.IntegerField(blank=True, null=True)),
                     ('height_px', models.IntegerField(blank=True, null=True)),
                     ('created_at', models.DateTimeField(auto_now_add=True)),
-                    ('owner', models.ForeignKey(on_delete=knowledge.models.account_deletion.cascade_unless_document, related_name='files', to=settings.AUTH_USER_MODEL)),
+                    ('owner', models.ForeignKey(on_delete=knowledge.models.owned_row.cascade_unless_document, related_name='files', to=settings.AUTH_USER_MODEL)),
                     ('project', models.ForeignKey(blank=True, null=True, on_delete=models.SET_NULL, related_name='files', to='knowledge.project')),
                     ('announced_at', models.DateTimeField(blank=True, null=True)),
                     ('attempt', models.IntegerField(db_default=0, default=0)),
@@ -349,7 +349,7 @@ class Migration(migrations.Migration):
                     ('routing_keywords', ArrayField(base_field=models.CharField(max_length=48), blank=True, default=list, size=None)),
                     ('created_at', models.DateTimeField(auto_now_add=True)),
                     ('updated_at', models.DateTimeField(auto_now=True)),
-                    ('owner', models.ForeignKey(on_delete=knowledge.models.account_deletion.cascade_without_another_owner, related_name='knowledge_bases', to=settings.AUTH_USER_MODEL)),
+                    ('owner', models.ForeignKey(on_delete=knowledge.models.owned_row.cascade_without_another_owner, related_name='knowledge_bases', to=settings.AUTH_USER_MODEL)),
                     ('outline_updated_at', models.DateTimeField(db_default=Now())),
                 ],
                 options={

@@ -16,7 +16,7 @@ from django.db.models import Case, F, Q, QuerySet, When
 from knowledge.models.extraction import FileStatus
 from knowledge.models.file import File
 from knowledge.texts.chunking import ChunkText
-from knowledge.texts.text_language import Language, detect_language
+from knowledge.texts.searched_text import Language, detect_language
 
 # Chunks of one transaction; other transactions that change the file wait for its end.
 BATCH: Final = 200

@@ -12,9 +12,9 @@ from django.db import connection, models, transaction
 from django.db.models import Count, F, Q, Value
 from django.db.models.functions import Now
 
-from knowledge.models.account_deletion import cascade_unless_document
 from knowledge.models.extraction import Extraction, FileKind, FileStatus
 from knowledge.models.knowledge_base import KnowledgeBase
+from knowledge.models.owned_row import cascade_unless_document
 from knowledge.models.project import Project
 from knowledge.models.sql.fair_order import CLAIM_FILE
 from knowledge.models.struct_field import StructField

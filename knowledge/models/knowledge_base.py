@@ -16,8 +16,7 @@ from django.db.models import Case, Exists, F, Q, When
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from knowledge.models.account_deletion import cascade_without_another_owner
-from knowledge.models.referenced_row import ReferencedRow
+from knowledge.models.owned_row import ReferencedRow, cascade_without_another_owner
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User

@@ -10,8 +10,7 @@ from uuid import UUID
 from django.conf import settings
 from django.db import models, transaction
 
-from knowledge.models.owned_row import OwnedQuerySet, OwnedRow
-from knowledge.models.referenced_row import ReferencedRow
+from knowledge.models.owned_row import OwnedQuerySet, OwnedRow, ReferencedRow
 
 # The permission of staff to read the instructions of other people's projects.
 INSTRUCTIONS_PERMISSION: Final = "knowledge.view_project_instructions"

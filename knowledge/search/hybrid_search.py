@@ -6,8 +6,7 @@ from django.db.models import QuerySet
 
 from knowledge.models import EmbeddingModel, File
 from knowledge.models.sql.chunk_search import FoundChunk, QueryVector, search_chunks
-from knowledge.search.embedders.choice import embedder_of
-from knowledge.search.embedders.embedder import EmbeddingFailed
+from knowledge.search.embedders import EmbeddingFailed, embedder_of
 from knowledge.search.indexing import searchable, store_missing_chunks, usable_embedder
 
 logger = logging.getLogger(__name__)

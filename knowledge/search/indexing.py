@@ -1,22 +1,23 @@
-"""Indexes texts for searches: chunks and their vectors. Reads and writes the database.
+"""Indexes texts for searches, and again when the embedding model changes. Reads and writes the database.
 
 Chunks are stored in short transactions under the version of the attempt that read the text. Searches find them once the
 file names that version, when all are stored. Until then they find the previous version, which is deleted afterwards.
 """
 
 from collections.abc import Iterator
+from enum import StrEnum
 from itertools import islice
 from typing import NamedTuple
 from uuid import UUID
 
 from django.conf import settings
+from django.db import connection
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Window
 from django.db.models.functions import RowNumber
 
 from knowledge.models import Chunk, ChunkVector, EmbeddingModel, File, FileKind, FileStatus
 from knowledge.models.chunk import BATCH, ChunkQuerySet
-from knowledge.search.embedders.choice import chosen_embedder, embedder_of
-from knowledge.search.embedders.embedder import Embedder
+from knowledge.search.embedders import Embedder, chosen_embedder, embedder_of
 from knowledge.search.vector_extension import has_vector_extension
 from knowledge.texts.chunking import split_chunks
 
@@ -154,3 +155,60 @@ def _without_vector(chunks: ChunkQuerySet) -> ChunkQuerySet:
     if model is None:
         return chunks
     return chunks.filter(pk__in=ChunkVector.objects.waiting().filter(model=model).values("chunk"))
+
+
+class ModelState(StrEnum):
+    SERVING = "searches use it"
+    COMPUTING = "being computed"
+    UNUSED = "not used"
+
+
+class ModelProgress(NamedTuple):
+    """The progress of one embedding model, in numbers of chunks.
+    vectors: chunks with a vector.  refused: chunks whose text the model refuses.  waiting: chunks without a vector yet.
+    """
+
+    name: str
+    state: ModelState
+    vectors: int
+    refused: int
+    waiting: int
+    index_bytes: int
+
+
+def model_progress() -> list[ModelProgress]:
+    """Return the progress of all models, in the order in which they were registered."""
+    models = EmbeddingModel.objects
+    states = {model.pk: ModelState.COMPUTING for model in models.in_use()}
+    if serving := models.serving():
+        states[serving.pk] = ModelState.SERVING
+    rows = ChunkVector.objects.values("model").annotate(
+        vectors=Count("pk", filter=Q(vector__isnull=False)),
+        refused=Count("pk", filter=~Q(error="")),
+        waiting=Count("pk", filter=Q(vector__isnull=True, error="")),
+    )
+    counts = {row["model"]: (row["vectors"], row["refused"], row["waiting"]) for row in rows.order_by()}
+    return [
+        ModelProgress(
+            model.name,
+            states.get(model.pk, ModelState.UNUSED),
+            *counts.get(model.pk, (0, 0, 0)),
+            index_bytes=_index_bytes(model),
+        )
+        for model in models.order_by("pk")
+    ]
+
+
+def drop_unused() -> list[str]:
+    """Delete the models that another one has replaced, with their vectors and indexes; return their names."""
+    unused = list(EmbeddingModel.objects.unused())
+    for model in unused:
+        model.drop()
+    return [model.name for model in unused]
+
+
+def _index_bytes(model: EmbeddingModel) -> int:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT coalesce(pg_relation_size(to_regclass(%s)), 0)", [model.index_name])
+        [(size,)] = cursor.fetchall()
+    return int(size)

@@ -35,7 +35,7 @@ def warn_of_absence(write: Callable[[str], object]) -> None:
 @checks.register(checks.Tags.database)
 def check_vector_extension(databases: Any = None, **_: Any) -> list[checks.CheckMessage]:
     """Check for the extension, as part of `migrate` and of `check --database default`."""
-    from knowledge.search.embedders.choice import chosen_embedder
+    from knowledge.search.embedders import chosen_embedder
 
     return [
         checks.Warning(

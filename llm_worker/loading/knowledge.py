@@ -12,8 +12,7 @@ from chat.models import Run
 from chat.models.run_fields import KnowledgeAccess
 from chat.transcript.entries import Document
 from chat.transcript.tokens import count_tokens
-from knowledge.bases.bound_bases import BoundBases
-from knowledge.bases.metadata_block import HEADING, NOTE, clean_name, render_bases
+from knowledge.bases import HEADING, NOTE, BoundBases, clean_name, render_bases
 from knowledge.models import Chunk, File, KnowledgeBase, KnowledgeBaseMember, MemberRole
 from knowledge.models.knowledge_base import READING
 from knowledge.search.hybrid_search import search_files

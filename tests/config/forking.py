@@ -12,8 +12,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from config.own_programs import main_of_line, main_of_module
-from config.preload import preload
+from config.own_programs import main_of_line, main_of_module, preload
 from config.programs import environment
 from config.supervisor import Program, Supervisor
 

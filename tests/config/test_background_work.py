@@ -15,7 +15,7 @@ WATCHED_OTHERWISE = {
     "chat/infrastructure/socket_registry.py": "one command, which logs its failure",
     "chat/sweeper/files.py": "the next sweep starts another",
     "compression/runner.py": "the compression itself is awaited",
-    "knowledge/fetching/connector.py": "its answer is awaited, up to a time limit",
+    "knowledge/fetching/guarded_client.py": "its answer is awaited, up to a time limit",
     "llm_worker/attempt/attempt.py": "the attempt waits for its answer",
     "features/mcp/client/connection.py": "its failure is what whoever waits for the connection is told",
     "features/mcp/client/connections.py": "the end of a connection, up to a time limit",

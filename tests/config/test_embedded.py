@@ -12,8 +12,8 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from config import embedded, postgres_account, postgres_programs
-from config.postgres_account import UNNAMED_ID, Account, account_of
+from config import embedded, postgres_programs
+from config.postgres_programs import UNNAMED_ID, Account, account_of
 from tests.services import Services
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root runs Postgres under another user id")
@@ -24,7 +24,7 @@ STRANGER = Account(54_321, 54_321)
 @pytest.fixture
 def no_account(monkeypatch: pytest.MonkeyPatch) -> None:
     """As on a system that has no account for Postgres and no useradd."""
-    monkeypatch.setattr(postgres_account, "ACCOUNT_NAME", "turnwire-has-no-such-user")
+    monkeypatch.setattr(postgres_programs, "ACCOUNT_NAME", "turnwire-has-no-such-user")
     monkeypatch.setenv("PATH", "/nonexistent")
 
 

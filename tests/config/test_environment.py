@@ -18,7 +18,7 @@ GOOD = {"DEBUG": "1", "DATA_DIR": "/nonexistent"}
 READER = """
 import gc, importlib, json, os, sys
 import config.settings
-from config.preload import forget_settings
+from config.own_programs import forget_settings
 forget_settings()
 # It has read what a start has stored in the folder of the first environment.
 del sys.modules["config.environment"], config.environment

@@ -1,4 +1,4 @@
-"""Processes that are forked from the launcher behave as programs of their own, each with its role (config/forked.py, preload.py)."""
+"""Processes that are forked from the launcher behave as programs of their own, each with its role (config/forked.py, own_programs.py)."""
 
 import json
 import os

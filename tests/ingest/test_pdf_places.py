@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from ingest.reader import file_reader
-from ingest.reader.bidi import is_rtl, logical
+from ingest.reader.pdf_lines import is_rtl, logical
 from tests.ingest import documents
 
 pytestmark = [pytest.mark.pure, pytest.mark.slow]

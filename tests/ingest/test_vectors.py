@@ -15,7 +15,7 @@ from ingest import vectors
 from ingest.vectors import compute_waiting
 from knowledge.models import Chunk, ChunkVector, EmbeddingModel, File, Project
 from knowledge.models.sql import chunk_vectors
-from knowledge.search.embedders import remote
+from knowledge.search import embedders
 from knowledge.search.indexing import is_indexing, vectors_wait
 from tests import factories
 from tests.indexed import add_indexed, index_again
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @pytest.fixture(autouse=True)
 def upstream(embeddings_upstream: Upstream, monkeypatch: pytest.MonkeyPatch) -> Upstream:
     sync_redis().flushdb()
-    monkeypatch.setattr(remote, "WAITS_S", (0.0, 0.0))
+    monkeypatch.setattr(embedders, "WAITS_S", (0.0, 0.0))
     return embeddings_upstream
 
 

@@ -8,8 +8,14 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from chat.runs.task_queue import enqueue_vectors
 from knowledge.models import EmbeddingModel
-from knowledge.search.indexing import usable_embedder, vectors_wait
-from knowledge.search.reindexing import ModelProgress, ModelState, drop_unused, model_progress
+from knowledge.search.indexing import (
+    ModelProgress,
+    ModelState,
+    drop_unused,
+    model_progress,
+    usable_embedder,
+    vectors_wait,
+)
 from knowledge.search.vector_extension import warn_of_absence
 
 INTERVAL_S: Final = 5.0

@@ -14,7 +14,7 @@ from django.db.models.expressions import RawSQL
 
 from chat.models.sql.statements import Statement
 from chat.transcript.readable_text import excerpt_of, readable_text
-from knowledge.texts.normal_form import is_unspaced, normal_form, pairs_of
+from knowledge.texts.searched_text import is_unspaced, normal_form, pairs_of
 
 # Further words are ignored. A text without white space has as many as it has parts: "a-b" is two.
 MAX_WORDS: Final = 16

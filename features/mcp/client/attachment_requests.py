@@ -20,8 +20,7 @@ from features.mcp.client.configuration import CallFailed, CallLost, ServerUnavai
 from features.mcp.client.connections import Connections
 from features.mcp.client.server_endpoint import configuration_of
 from knowledge.files import blobs
-from knowledge.files.file_names import extension
-from knowledge.files.file_types import HEAD_BYTES, detect_type
+from knowledge.files.file_types import HEAD_BYTES, detect_type, extension
 from knowledge.models import File
 from llm_worker.database import Database
 

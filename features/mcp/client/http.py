@@ -24,8 +24,14 @@ from features.mcp.client.configuration import (
     values_of,
 )
 from features.mcp.client.message_limits import MessageLimits
-from knowledge.fetching.connector import Resolver, resolve_host
-from knowledge.fetching.guarded_client import GuardedRequest, GuardedResponse, RequestLimits, send
+from knowledge.fetching.guarded_client import (
+    GuardedRequest,
+    GuardedResponse,
+    RequestLimits,
+    Resolver,
+    resolve_host,
+    send,
+)
 from knowledge.fetching.target import UrlRefused
 
 # Of a stream of events, after which the SDK opens another one.

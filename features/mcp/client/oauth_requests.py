@@ -10,8 +10,7 @@ import httpx2
 from django.conf import settings
 
 from features.mcp.client.oauth import SignInFailed
-from knowledge.fetching.connector import Resolver, resolve_host
-from knowledge.fetching.guarded_client import GuardedRequest, RequestLimits, send
+from knowledge.fetching.guarded_client import GuardedRequest, RequestLimits, Resolver, resolve_host, send
 from knowledge.fetching.target import UrlRefused, parse_target
 
 _LIMITS: Final = RequestLimits(max_bytes=512 * 1024, max_redirects=0)

@@ -10,8 +10,7 @@ import msgspec
 
 from chat.sessions.portable.parser import EARLIEST
 from features.transfer.foreign_exports.elements import Path
-from knowledge.files.file_names import extension
-from knowledge.files.file_types import IMAGES
+from knowledge.files.file_types import IMAGES, extension
 
 T = TypeVar("T")
 

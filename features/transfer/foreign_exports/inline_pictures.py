@@ -16,8 +16,7 @@ from chat.protocol.errors import ApiError
 from chat.sessions.portable import format as f
 from features.transfer.foreign_exports.elements import Content, Element
 from features.transfer.foreign_exports.foreign_objects import Unreadable
-from knowledge.files.file_names import extension
-from knowledge.files.file_types import IMAGES
+from knowledge.files.file_types import IMAGES, extension
 
 # Begins with a literal, for which the search is fast. A slash may be escaped in JSON.
 _URL: Final = re.compile(

@@ -11,8 +11,7 @@ from django.db import connection, transaction
 from django.db.models import QuerySet
 
 from knowledge.models.file import File
-from knowledge.texts.normal_form import normal_form, query_words
-from knowledge.texts.text_language import Language, detect_language
+from knowledge.texts.searched_text import Language, detect_language, normal_form, query_words
 
 # Chunks of each ranking that take part in the fusion.
 DEPTH: Final = 60

@@ -8,7 +8,7 @@ from rest_framework.test import APIClient
 
 from chat.models import Agent, PromptBlock, Run, Session, SystemPrompt
 from chat.prompts import dynamic_context
-from knowledge.bases.bound_bases import BoundBases
+from knowledge.bases import BoundBases
 from knowledge.models import Project
 from tests import factories
 

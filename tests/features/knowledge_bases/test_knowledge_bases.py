@@ -7,7 +7,7 @@ from rest_framework.test import APIClient
 
 from chat.runs import quotas
 from chat.sweeper import base_deletion
-from knowledge.bases.metadata_block import is_routing_hint
+from knowledge.bases import is_routing_hint
 from knowledge.models import Document, KnowledgeBase, KnowledgeBaseMember, MembershipChange
 from tests import factories
 from tests.concurrency import run_concurrently

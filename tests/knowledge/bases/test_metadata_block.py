@@ -6,13 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from knowledge.bases.bound_bases import BoundBase, BoundBases
-from knowledge.bases.metadata_block import (
+from knowledge.bases import (
     HEADING,
     MAX_NAME_CHARACTERS,
     NOTE,
     RESTRICTED_NOTE,
     SHORT_SUMMARY_CHARACTERS,
+    BoundBase,
+    BoundBases,
     clean_name,
     render_bases,
 )

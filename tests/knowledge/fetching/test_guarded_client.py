@@ -14,8 +14,7 @@ from typing import Any
 
 import pytest
 
-from knowledge.fetching.connector import resolve_host
-from knowledge.fetching.guarded_client import GuardedRequest, RequestLimits, send
+from knowledge.fetching.guarded_client import GuardedRequest, RequestLimits, resolve_host, send
 from knowledge.fetching.page import fetch_page, fetch_text
 from knowledge.fetching.target import UrlRefused
 

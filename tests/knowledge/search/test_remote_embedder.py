@@ -2,7 +2,7 @@
 
 import pytest
 
-from knowledge.search.embedders.remote import read_vectors
+from knowledge.search.embedders import read_vectors
 
 pytestmark = pytest.mark.pure
 

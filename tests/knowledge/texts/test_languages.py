@@ -2,7 +2,7 @@
 
 import pytest
 
-from knowledge.texts.text_language import Language, detect_language
+from knowledge.texts.searched_text import Language, detect_language
 
 pytestmark = pytest.mark.pure
 

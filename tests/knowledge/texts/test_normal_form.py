@@ -12,7 +12,7 @@ from django.db.migrations.state import ProjectState
 from knowledge.migration_operations import FillInBatches
 from knowledge.models import Chunk, Project
 from knowledge.models.sql.chunk_search import search_chunks
-from knowledge.texts.normal_form import normal_form, query_words
+from knowledge.texts.searched_text import normal_form, query_words
 from tests import factories
 from tests.indexed import add_indexed
 

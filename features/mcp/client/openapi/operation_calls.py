@@ -23,8 +23,14 @@ from features.mcp.client.openapi.api_document import MAX_DOCUMENT_BYTES, Documen
 from features.mcp.client.openapi.api_operations import Base, Operations, read_operations
 from features.mcp.client.openapi.operation_answer import Received, read_answer
 from features.mcp.client.openapi.operation_request import build_request, with_query
-from knowledge.fetching.connector import Resolver, resolve_host
-from knowledge.fetching.guarded_client import GuardedRequest, GuardedResponse, RequestLimits, send
+from knowledge.fetching.guarded_client import (
+    GuardedRequest,
+    GuardedResponse,
+    RequestLimits,
+    Resolver,
+    resolve_host,
+    send,
+)
 from knowledge.fetching.target import UrlRefused, parse_target
 
 # Enough for the text that a model is told, in any script.

@@ -1,4 +1,4 @@
-/** The one spelling in which texts are searched, as in knowledge/texts/normal_form.py: both pass tests/knowledge/texts/normal_forms.json. */
+/** The one spelling in which texts are searched, as in knowledge/texts/searched_text.py: both pass tests/knowledge/texts/normal_forms.json. */
 
 /** Thai to Khmer, kana, and Chinese characters: no spaces between words. */
 const CHARACTERS =
