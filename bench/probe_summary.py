@@ -25,7 +25,7 @@ from bench.loss_probe import LossProbe, ProbeAnswer, run_probe, share_of_same_an
 from chat.models import ChatMessage, Compression, ModelConfig
 from chat.transcript.entries import Entry
 from compression.prompt import to_messages
-from llm_worker.loading.model_budget import budget_of
+from llm_worker.loading.turn_context import budget_of
 from llm_worker.request.message_renderer import MessageRenderer
 from llm_worker.request.token_counters import estimate_tokens, exact_counter
 from llm_worker.upstream.deltas import ModelFailed

@@ -24,8 +24,7 @@ from compression.prompt import to_messages
 from compression.summarise import SummaryRequest, shown_tokens
 from llm_worker.loading.branch import load_branch
 from llm_worker.loading.branch_summaries import ModelWindow
-from llm_worker.loading.model_budget import budget_of
-from llm_worker.loading.turn_context import TurnContext
+from llm_worker.loading.turn_context import TurnContext, budget_of
 from llm_worker.request.message_renderer import MessageRenderer
 from llm_worker.request.token_counters import estimate_tokens, exact_counter
 from llm_worker.upstream.deltas import ModelFailed

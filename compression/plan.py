@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from chat.transcript.entries import Entry
 from llm_worker.request.message_renderer import MessageRenderer
-from llm_worker.request.verbatim_tail import entry_tokens, exact_ratio, verbatim_start
+from llm_worker.request.summary_choice import entry_tokens, exact_ratio, verbatim_start
 
 
 @dataclass(frozen=True, slots=True)

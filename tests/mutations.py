@@ -75,7 +75,7 @@ MUTATIONS: Final = [
     ),
     Mutation(
         "restricted mode",
-        "llm_worker/loading/knowledge.py",
+        "llm_worker/loading/sources.py",
         "        return self._is_restricted\n\n    async def search",
         "        return False\n\n    async def search",
         "tests/llm_worker/turns/knowledge/restricted/test_canaries.py",

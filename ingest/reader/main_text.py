@@ -23,7 +23,7 @@ from ingest.reader.html import spell_formatting, visible_text
 from ingest.reader.reading_outcome import Outcome, storable
 from ingest.reader.text import decode
 
-# The longest text; the rest is dropped (llm_worker/tools/open_url/page_reader.py).
+# The longest text; the rest is dropped (llm_worker/tools/open_url/run_pages.py).
 MAX_CHARACTERS: Final = 1_000_000
 MAX_TITLE_CHARACTERS: Final = 300
 # Elements without the page's own text, and the least text of a page that is not built by scripts.

@@ -1,6 +1,6 @@
 """Attempt: one attempt at a run, from claim to end. Runs the loop and knows why it may be cancelled.
 
-attempt_phases.py has the steps; loop/resume.py continues what earlier attempts left.
+attempt_phases.py has the steps; loop/loop.py continues what earlier attempts left.
 """
 
 import asyncio
@@ -30,19 +30,17 @@ from llm_worker.attempt.attempt_phases import (
     wait_for_approval,
 )
 from llm_worker.attempt.checkpointer import CheckpointTracker
-from llm_worker.attempt.dialect_memory import DialectMemory
 from llm_worker.attempt.fenced_writes import Waiting
 from llm_worker.attempt.round_store import DatabaseRoundStore
 from llm_worker.database import Database, LoadingTimeout
 from llm_worker.loading.build_brief import build_brief, load_opening
 from llm_worker.loading.claim import Claim
-from llm_worker.loading.knowledge import RunKnowledge
-from llm_worker.loading.sources import SessionSources
-from llm_worker.loop.call_approval import ApprovalNeeded
+from llm_worker.loading.sources import RunKnowledge, SessionSources
+from llm_worker.loop.calls import ApprovalNeeded
 from llm_worker.loop.deps import LoopDeps
 from llm_worker.loop.loop import run_llm_loop
 from llm_worker.records.request_log import RequestLog
-from llm_worker.records.token_calibration import TokenCalibration
+from llm_worker.records.server_traits import DialectMemory, TokenCalibration
 from llm_worker.request.numbered_documents import Numbering
 from llm_worker.side_requests.query_expansion import QueryExpansion
 from llm_worker.side_requests.safe_summary import SafeSummaries

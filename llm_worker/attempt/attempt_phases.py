@@ -51,11 +51,10 @@ from llm_worker.loop.context_report import ContextReport
 from llm_worker.loop.deps import NewRound
 from llm_worker.loop.emitter import AnswerForm, Emitter
 from llm_worker.loop.state import RunState
-from llm_worker.records.context_usage import ContextUsage
-from llm_worker.records.request_recorder import RequestRecorder
-from llm_worker.records.token_calibration import ReportedRequest
-from llm_worker.records.window_usage import WindowUsage
-from llm_worker.stream.arguments import parse_partial_arguments
+from llm_worker.records.context_usage import ContextUsage, WindowUsage
+from llm_worker.records.request_log import RequestRecorder
+from llm_worker.records.server_traits import ReportedRequest
+from llm_worker.stream.call_assembler import parse_partial_arguments
 from llm_worker.upstream.model_request import Request
 
 # Of the call that was being written. Without a response, so that no later request repeats it.

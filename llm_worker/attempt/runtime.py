@@ -30,12 +30,11 @@ from chat.runs.task_queue import UNREACHABLE, enqueue
 from chat.transcript.tokens import count_tokens
 from llm_worker.attempt.attempt import Attempt, WorkerServices
 from llm_worker.attempt.checkpointer import Checkpointer, CheckpointTracker
-from llm_worker.attempt.dialect_memory import DialectMemory
 from llm_worker.attempt.heartbeat import Heartbeat, LivenessLock
 from llm_worker.database import Database
 from llm_worker.loading.claim import claim_run
 from llm_worker.records.request_log import RequestLog
-from llm_worker.records.token_calibration import TokenCalibration
+from llm_worker.records.server_traits import DialectMemory, TokenCalibration
 from llm_worker.upstream.llm import LanguageModels
 from llm_worker.worker_part import WorkerPart
 

@@ -26,9 +26,9 @@ from llm_worker.loading.project import NOT_SHOWN, ProjectContext, build_project_
 from llm_worker.loading.turn_context import TurnContext
 from llm_worker.loop.allowance import Allowance
 from llm_worker.loop.brief import Brief, EarlierProgress
-from llm_worker.loop.call_approval import needed_approvals
+from llm_worker.loop.calls import needed_approvals
 from llm_worker.loop.cycle import Cycle, build_cycle
-from llm_worker.loop.resume import is_finished
+from llm_worker.loop.loop import is_finished
 from llm_worker.loop.state import NOTHING_WRITTEN, Utterance
 from llm_worker.prompts import prompt
 from llm_worker.request.prompt_parts import SUMMARY, SUMMARY_TOKENS, PromptParts

@@ -18,8 +18,8 @@ from chat.transcript.dialect import MAX_TOOLS, max_tools, refused_tools
 from chat.transcript.tokens import TOKENS_PER_MESSAGE
 from chat.transcript.waits import CallerTools
 from llm_worker.loading.branch_summaries import ModelWindow
-from llm_worker.loading.model_budget import budget_of
 from llm_worker.loading.project import NOT_SHOWN, ProjectFiles, estimate_project_tokens, load_project
+from llm_worker.request.context import Budget, request_budget
 from llm_worker.request.system_prompt import (
     AgentPrompt,
     SystemPrompts,
@@ -29,9 +29,17 @@ from llm_worker.request.system_prompt import (
 from llm_worker.request.token_counters import estimate_tokens
 from llm_worker.tools.knowledge_base_search import tool as knowledge_base_search
 from llm_worker.tools.registry import PROJECT_TOOLS, add_caller_tools, add_source_tools, select_tools
-from llm_worker.tools.tool import Tool, callers_names, tool_schemas
-from llm_worker.upstream.taken_tools import name_of, taken_tools
+from llm_worker.tools.tool import Tool, callers_names, schema_tokens, tool_schemas
+from llm_worker.upstream.request_body import name_of, taken_tools
 from llm_worker.worker_part import WorkerPart
+
+
+def budget_of(config: ModelConfig, tools: Sequence[Tool] = ()) -> Budget:
+    """Return the budget of a request, in tokens of our estimate or of the model's own encoding."""
+    return request_budget(
+        config.context_window, config.answer_reserve, schema_tokens(tools), factor=config.estimate_factor
+    )
+
 
 # Of the tools that a server takes, those that search and read the files and bases of a run have their places.
 TOOLS_BESIDE: Final = len(PROJECT_TOOLS) + 1

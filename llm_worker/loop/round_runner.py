@@ -19,8 +19,7 @@ from chat.transcript.questions import AnyQuestion
 from chat.transcript.rebuild import ShownCall, ShownRound, show_call, show_outcome
 from llm_worker.loop.allowance import UsedUp
 from llm_worker.loop.brief import Brief, EarlierProgress
-from llm_worker.loop.call_approval import ApprovalNeeded, without_tools
-from llm_worker.loop.calls import CallResult, PlannedCall
+from llm_worker.loop.calls import ApprovalNeeded, CallResult, PlannedCall, without_tools
 from llm_worker.loop.deps import AgentReport, LoopDeps, NewRound
 from llm_worker.loop.emitter import Emitter
 from llm_worker.loop.state import NOTHING_WRITTEN, RunState, Utterance

@@ -15,9 +15,12 @@ from llm_worker.loop.cycle import Cycle
 from llm_worker.loop.deps import LoopDeps
 from llm_worker.loop.emitter import DeltaSink, Emitter, OutputRoom, StepOutput
 from llm_worker.loop.state import Utterance
-from llm_worker.stream.arguments import storable_members
-from llm_worker.stream.call_assembler import RequestedCall, without_cut_arguments
-from llm_worker.stream.call_preview import CallPreviewer
+from llm_worker.stream.call_assembler import (
+    CallPreviewer,
+    RequestedCall,
+    storable_members,
+    without_cut_arguments,
+)
 from llm_worker.stream.text_calls import TextCalls
 from llm_worker.upstream.deltas import (
     Delta,

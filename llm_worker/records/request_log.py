@@ -1,26 +1,133 @@
-"""Stores the requests that attempts sent to their models, and logs how much of each the server may have cached.
+"""Records the requests that attempts sent to their models, and logs how much of each the server may have cached.
 
 Batched over runs: each write costs three round trips. Best effort: requests that a killed worker has not written
 are lost.
 """
 
 import asyncio
+import json
 import logging
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
+from datetime import datetime
+from hashlib import blake2b
+from typing import Any, NamedTuple
 from uuid import UUID
 
+import msgspec
 from django.conf import settings
 from django.db import DatabaseError
 
 from chat.infrastructure import prefix_cache
 from chat.infrastructure.prefix_cache import PrefixKey
 from chat.models import Run, SentRequest
-from chat.models.model_requests import RequestOfRun
+from chat.models.model_requests import RequestOfRun, UnsavedRequest
 from llm_worker.database import Database
-from llm_worker.records.request_recorder import RecordedRequest
-from llm_worker.request import prefix
-from llm_worker.request.model_message import total_tokens
+from llm_worker.loop.context_report import ContextReport
+from llm_worker.request.model_message import LanguageModelInput, to_api_messages, total_tokens
+from llm_worker.side_requests.kept_messages import encode_messages, encode_storable
+
+# 64 bits suffice: only messages of one session are compared.
+DIGEST_BYTES = 8
+
+
+def prefix_share(previous: LanguageModelInput, request: LanguageModelInput) -> float:
+    """Return the tokens of the common leading messages divided by the tokens of `request`; 0 to 1."""
+    return share_of_first(common_length(previous, request), request)
+
+
+def share_of_first(messages: int, request: LanguageModelInput) -> float:
+    """Return the share of the first `messages` messages in the tokens of a request; 0 to 1."""
+    tokens = total_tokens(request)
+    return total_tokens(request[:messages]) / tokens if tokens else 0.0
+
+
+def common_length(previous: Sequence[object], request: Sequence[object]) -> int:
+    """Count the leading messages, or digests of messages, that both requests have in common."""
+    return next(
+        (number for number, (one, other) in enumerate(zip(previous, request, strict=False)) if one != other),
+        min(len(previous), len(request)),
+    )
+
+
+def message_digests(messages: LanguageModelInput) -> list[str]:
+    """Return a digest per message, where texts must not be kept.
+    Messages that are equal on the wire have equal digests.
+    """
+    encoded = map(_encoded, to_api_messages(messages))
+    return [blake2b(one, digest_size=DIGEST_BYTES).hexdigest() for one in encoded]
+
+
+def _encoded(wire: dict[str, Any]) -> bytes:
+    try:
+        return msgspec.json.encode(wire)
+    except UnicodeEncodeError:  # a lone surrogate in what a model wrote
+        return json.dumps(wire).encode()
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedRequest:
+    """One request. previous: the messages of the same loop's previous request; empty for the first.  sent_at: UTC.
+
+    tool_call: the agent call whose inner loop sent it; None for the run's loop.  cycle: from 1 within that loop.
+    report: how it was built; None if unknown.
+    """
+
+    messages: LanguageModelInput
+    previous: LanguageModelInput
+    cycle: int
+    tool_call: UUID | None
+    sent_at: datetime
+    report: ContextReport | None = None
+
+    def to_row(self, known: Sequence[str] = ()) -> UnsavedRequest:
+        """Convert the request to a row. known: digests of the messages that the server was sent before this attempt."""
+        common = common_length(self.previous, self.messages)
+        share = share_of_first(common, self.messages)
+        if self.cycle == 1 and self.tool_call is None:
+            share = share_of_first(common_length(known, message_digests(self.messages)), self.messages)
+        return UnsavedRequest(
+            self.cycle,
+            self.tool_call,
+            common,
+            encode_messages(self.messages[common:]),
+            total_tokens(self.messages),
+            share,
+            self.sent_at,
+            msgspec.json.encode(
+                [(" ".join(message.letters), message.tokens) for message in self.messages[common:]]
+            ).decode(),
+            encode_storable(self.report.as_json() if self.report else {}),
+        )
+
+
+class RequestRecorder:
+    """Records the requests of an attempt. Only stores references while the run streams; to_row() does the work."""
+
+    def __init__(self) -> None:
+        self._latest: dict[UUID | None, RecordedRequest] = {}
+        self._waiting: list[RecordedRequest] = []
+
+    def record(
+        self,
+        messages: LanguageModelInput,
+        sent_at: datetime,
+        *,
+        tool_call: UUID | None = None,
+        report: ContextReport | None = None,
+    ) -> None:
+        """Add a request of the run's loop (tool_call: None) or of an agent tool's loop."""
+        before = self._latest.get(tool_call)
+        previous, cycle = (before.messages, before.cycle + 1) if before else ((), 1)
+        recorded = RecordedRequest(messages, previous, cycle, tool_call, sent_at, report)
+        self._latest[tool_call] = recorded
+        self._waiting.append(recorded)
+
+    def take(self) -> list[RecordedRequest]:
+        """Return and forget the requests recorded since the last call, in send order."""
+        taken, self._waiting = self._waiting, []
+        return taken
+
 
 logger = logging.getLogger(__name__)
 
@@ -98,7 +205,7 @@ def save_sent_requests(batch: Sequence[AttemptRequests]) -> None:
         kept += _rows(one, latest.get(one.memory) or known.get(one.memory, []))
         own = [request for request in one.recorded if request.tool_call is None]
         if own:
-            latest[one.memory] = prefix.message_digests(own[-1].messages)
+            latest[one.memory] = message_digests(own[-1].messages)
     stored: set[UUID] = SentRequest.objects.store(kept) if _are_kept() else {one.run.pk for one in batch}
     # Sessions deleted meanwhile leave no digests behind.
     there = {one.memory for one in batch if one.run.pk in stored}

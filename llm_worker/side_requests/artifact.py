@@ -1,13 +1,48 @@
-"""Artifact: all that the model of a restricted run reads of documents, written by a secondary model. Pure."""
+"""The excerpts of documents that a secondary model reads for a restricted run, and the artifact that it writes. Pure."""
 
 import json
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any, Final
 
 from llm_worker.stream.sanitiser import clean
 from llm_worker.stream.think_tags import without_reasoning
+
+MOST_EXCERPTS: Final = 24
+MOST_OF_AN_EXCERPT: Final = 1_200
+MOST_CHARACTERS_IN_ALL: Final = 16_000
+# All chunks are shown, not only search results, if they take at most this share of the free tokens of a request.
+WHOLE_SHARE: Final = 0.3
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """A chunk, or its beginning. id: identifies the chunk, in logs."""
+
+    id: str
+    text: str
+
+
+def select_excerpts(found: Iterable[Excerpt]) -> Sequence[Excerpt]:
+    """Select the most relevant excerpts within the limits, each once. found: the most relevant first."""
+    selected: dict[str, Excerpt] = {}
+    left = MOST_CHARACTERS_IN_ALL
+    for excerpt in found:
+        if len(selected) == MOST_EXCERPTS or left <= 0:
+            break
+        text = excerpt.text.strip()[: min(MOST_OF_AN_EXCERPT, left)]
+        if text and excerpt.id not in selected:
+            selected[excerpt.id] = Excerpt(excerpt.id, text)
+            left -= len(text)
+    return tuple(selected.values())
+
+
+def fits_whole(tokens: int, free_tokens: int) -> bool:
+    """Return whether all chunks are shown. tokens: of all chunks.  free_tokens: of a request to the secondary model."""
+    return tokens <= WHOLE_SHARE * free_tokens
+
 
 DECISIONS: Final = ("answer", "refuse")
 CONFIDENCES: Final = ("high", "medium", "low")

@@ -6,8 +6,7 @@ from typing import Any
 from msgspec import json
 
 from chat.transcript.entries import Image
-from llm_worker.request.api_messages import to_api_messages
-from llm_worker.request.model_message import LanguageModelInput, Message
+from llm_worker.request.model_message import LanguageModelInput, Message, to_api_messages
 from llm_worker.stream.sanitiser import clean
 
 

@@ -24,19 +24,20 @@ from llm_worker.request.model_message import Message
 from llm_worker.request.token_counters import estimate_tokens
 from llm_worker.side_requests.artifact import (
     Artifact,
+    Excerpt,
     Failure,
     UnusableReply,
     no_hits,
     parse_artifact,
     refusal,
+    select_excerpts,
 )
-from llm_worker.side_requests.document_excerpts import Excerpt, select_excerpts
 from llm_worker.side_requests.echoes import EchoCheck
 from llm_worker.side_requests.recording import RecordingModels, SideTask
 from llm_worker.upstream.chat_completion import CompletionClient
 from llm_worker.upstream.deltas import ModelFailed
 from llm_worker.upstream.endpoint import resolve_model
-from llm_worker.upstream.failure_codes import TIMEOUT
+from llm_worker.upstream.failures import TIMEOUT
 from llm_worker.upstream.model_request import Model, Request
 from llm_worker.upstream.redaction import describe
 

@@ -1,17 +1,95 @@
-"""Assembles tool calls from streamed deltas, and tolerates servers that deviate from the format. Pure.
+"""Assembles tool calls from streamed deltas, parses their arguments, and says what readers are shown meanwhile. Pure.
 
 Knows tools by name only, and does not validate arguments against their schema.
+
+Only the first call is shown early: while it is the only one, if calls of its tool are stored as they are written, and
+from the second piece of its arguments on. All other calls are shown once their round is stored.
 """
 
+import json
+import math
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple
 
+from pydantic_core import from_json
+
 from llm_worker.request.call_ids import ID_CHARACTERS, SERVER_ID
-from llm_worker.stream.arguments import parse_arguments
 from llm_worker.stream.sanitiser import Sanitiser, clean
 from llm_worker.upstream.deltas import NO_INDEX, ToolCallDelta
+
+# As JSON, of the members that a server wants back. Signatures take some thousand characters.
+MAX_MEMBERS_CHARACTERS: Final = 256 * 1024
+# Several functions that copy the members recurse at each level.
+MAX_MEMBERS_DEPTH: Final = 32
+
+
+def parse_arguments(raw: str) -> dict[str, Any] | None:
+    """Return the JSON object in `raw`, even if it is JSON written into a JSON string; None: there is none.
+
+    An empty text is an empty object. Characters that Postgres cannot store are replaced; infinite numbers give None.
+    """
+    try:
+        value = _loads(raw) if raw.strip() else {}
+        if isinstance(value, str):
+            value = _loads(value)
+        value = _storable({} if value is None else value)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def parse_partial_arguments(raw: str) -> dict[str, Any]:
+    """Parse as much as possible of arguments that were not completed; empty if nothing can be parsed."""
+    try:
+        value = _storable(from_json(raw, allow_inf_nan=False, allow_partial="trailing-strings"))
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def storable_members(members: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the members as they can be stored.
+    Empty if they cannot, are longer than MAX_MEMBERS_CHARACTERS, or are nested deeper than MAX_MEMBERS_DEPTH.
+    """
+    if not members or _is_deeper(members, MAX_MEMBERS_DEPTH):
+        return {}
+    encoded = json.dumps(members)
+    return (parse_arguments(encoded) or {}) if len(encoded) <= MAX_MEMBERS_CHARACTERS else {}
+
+
+def _loads(text: str) -> Any:
+    # strict=False: models put unescaped line breaks into strings.
+    return json.loads(text, strict=False, parse_constant=_refuse)
+
+
+def _is_deeper(value: Any, limit: int) -> bool:
+    """Return whether lists and objects are nested in more than `limit` levels."""
+    if not isinstance(value, Mapping | list):
+        return False
+    inner = value.values() if isinstance(value, Mapping) else value
+    return not limit or any(_is_deeper(each, limit - 1) for each in inner)
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is not JSON")
+
+
+def _storable(value: Any) -> Any:
+    """Replace NUL and lone surrogates in a value. Raises ValueError for an infinite number."""
+    match value:
+        case str():
+            return clean(value)
+        case dict():
+            return {_storable(key): _storable(each) for key, each in value.items()}
+        case list():
+            return [_storable(each) for each in value]
+        case float() if math.isinf(value):
+            raise ValueError("an infinite number")
+        case _:
+            return value
+
 
 NAME_CHARACTERS: Final = 64
 _NAMESPACE: Final = "functions."
@@ -167,3 +245,54 @@ def tool_name(given: str, offered: Collection[str] = ()) -> str:
 
 def _in_alphabet(name: str) -> str:
     return re.sub(r"[^a-zA-Z0-9_-]", "_", name)[:NAME_CHARACTERS]
+
+
+class CallPreviewer:
+    """Assembles the calls of one inference, and selects the fragments to show early."""
+
+    def __init__(
+        self, new_id: Callable[[], str], previewable: Collection[str], offered: Collection[str] = ()
+    ) -> None:
+        """Start without calls. `previewable`: the names of tools whose calls may be shown before they are complete.
+        `offered`: those of all tools of the request.
+        """
+        self._assembler = CallAssembler(new_id, offered)
+        self._previewable = previewable
+        self.has_new_deltas = False  # since the latest next_fragment()
+        self._first: CallFragment | None = None
+        self._unshown = ""  # of the first call's arguments
+        self._pieces = 0  # the number of pieces in which they came
+        self._are_several = False
+        self._is_shown = False
+
+    def feed(self, delta: ToolCallDelta) -> None:
+        self.has_new_deltas = True
+        fragment = self._assembler.feed(delta)
+        if fragment is None:
+            return
+        if fragment.tab:
+            self._are_several = True
+            return
+        self._first = self._first or fragment
+        self._unshown += fragment.text
+        self._pieces += bool(fragment.text)
+
+    def next_fragment(self) -> CallFragment | None:
+        """Return the fragment to show now, or None. A call that has been shown in part is shown to its end."""
+        self.has_new_deltas = False
+        first, text = self._first, self._unshown
+        if first is None or not text or not (self._is_shown or self._may_begin(first)):
+            return None
+        fragment = CallFragment(first.tab, first.id, first.name, text, begins=not self._is_shown)
+        self._is_shown, self._unshown = True, ""
+        return fragment
+
+    def calls(self) -> list[RequestedCall]:
+        """Return the calls, as CallAssembler.calls does."""
+        return self._assembler.calls()
+
+    def _may_begin(self, first: CallFragment) -> bool:
+        # Arguments in one piece are not being written, and often a second call follows. Arguments that do not begin
+        # like an object are JSON inside a string, or cannot be parsed.
+        is_alone = not self._are_several and first.name in self._previewable
+        return is_alone and self._pieces > 1 and self._unshown.lstrip().startswith("{")

@@ -10,8 +10,7 @@ from typing import Any, Final, NamedTuple
 
 import regex  # re has no partial matches
 
-from llm_worker.stream.arguments import parse_arguments
-from llm_worker.stream.call_assembler import RequestedCall
+from llm_worker.stream.call_assembler import RequestedCall, parse_arguments
 
 _INVOKE = re.compile(r"""<(?:antml:)?invoke\s+name=["']([^"'<]*)["']\s*>""")
 _INVOKE_END = re.compile(r"</(?:antml:)?invoke>")

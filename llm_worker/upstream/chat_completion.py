@@ -7,8 +7,13 @@ from chat.transcript.finish import finish_reason
 from chat.transcript.usage import TokenUsage
 from llm_worker.upstream.deltas import Broken, Delta, Finished, Kept, ModelFailed, Skipped, TextDelta
 from llm_worker.upstream.model_request import Request
-from llm_worker.upstream.stream_reader import StreamReader
-from llm_worker.upstream.unstreamed import MAX_COMPLETION_BYTES, has_fields, no_completion, read_objects
+from llm_worker.upstream.stream_reader import (
+    MAX_COMPLETION_BYTES,
+    StreamReader,
+    has_fields,
+    no_completion,
+    read_objects,
+)
 
 _BOM: Final = b"\xef\xbb\xbf"
 

@@ -22,10 +22,8 @@ from llm_worker.upstream.deltas import (
     TextDelta,
     ToolCallDelta,
 )
-from llm_worker.upstream.error_report import read_error
-from llm_worker.upstream.failure_codes import classify_reported
-from llm_worker.upstream.lenient import as_text, read_members
-from llm_worker.upstream.reported_usage import ReportedUsage
+from llm_worker.upstream.failures import classify_reported, read_error
+from llm_worker.upstream.lenient import ReportedUsage, as_text, read_members
 
 
 class _Function(msgspec.Struct):

@@ -11,10 +11,15 @@ from chat.transcript import dialect
 from llm_worker.request.alternation import alternate_roles
 from llm_worker.request.call_ids import refused_ids
 from llm_worker.upstream.deltas import ModelFailed
-from llm_worker.upstream.failure_codes import is_refusal
+from llm_worker.upstream.failures import is_refusal
 from llm_worker.upstream.model_request import Model, Request
-from llm_worker.upstream.request_body import refused_trait, request_body, sent_tools
-from llm_worker.upstream.taken_tools import refused_of_caller, refused_tools
+from llm_worker.upstream.request_body import (
+    refused_of_caller,
+    refused_tools,
+    refused_trait,
+    request_body,
+    sent_tools,
+)
 
 logger = logging.getLogger(__name__)
 

@@ -21,17 +21,15 @@ from chat.log.flush_window import FlushWindow
 from llm_worker.upstream.chat_completion import Completion, parse_completion
 from llm_worker.upstream.client_pool import ClientPool, Place
 from llm_worker.upstream.deltas import Delta, ModelFailed
-from llm_worker.upstream.error_report import read_error
-from llm_worker.upstream.failure_codes import TIMEOUT, TRANSIENT, classify_status
+from llm_worker.upstream.failures import TIMEOUT, TRANSIENT, classify_status, read_error
 from llm_worker.upstream.learned_traits import LearnedTraits, ServerMemory, name_refused_option
 from llm_worker.upstream.model_request import Model, Request
 from llm_worker.upstream.redirects import REDIRECTS_TO, address_of, redirect_of
 from llm_worker.upstream.request_body import request_body
 from llm_worker.upstream.request_logging import log_completion, log_failure, log_request, log_skipped
 from llm_worker.upstream.server_slots import GaveWay, server_slot
-from llm_worker.upstream.stream_reader import StreamReader
+from llm_worker.upstream.stream_reader import MAX_COMPLETION_BYTES, StreamReader
 from llm_worker.upstream.transport import AiohttpTransport, ResponseBody, body_of, new_http_client
-from llm_worker.upstream.unstreamed import MAX_COMPLETION_BYTES
 
 RETRIED_STATUSES: Final = frozenset({429, 500, 502, 503, 529})
 # With a longer Retry-After the run fails at once: the user is told that the server is busy.

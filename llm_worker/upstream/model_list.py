@@ -10,8 +10,7 @@ import aiohttp
 import httpx2
 
 from chat.protocol.errors import MAX_MESSAGE_CHARACTERS
-from llm_worker.upstream.error_report import read_error
-from llm_worker.upstream.failure_codes import classify_status
+from llm_worker.upstream.failures import classify_status, read_error
 from llm_worker.upstream.guarded_resolver import AddressRefused, provider_connector
 from llm_worker.upstream.model_request import Model
 from llm_worker.upstream.redaction import redact

@@ -14,7 +14,7 @@ from django.conf import settings
 
 from chat.infrastructure import log_context
 from chat.transcript.usage import TokenUsage
-from llm_worker.request.api_messages import to_api_messages
+from llm_worker.request.model_message import to_api_messages
 from llm_worker.upstream.chat_completion import Completion
 from llm_worker.upstream.deltas import Delta, Finished, ModelFailed, ReasoningDelta, TextDelta
 from llm_worker.upstream.model_request import Request

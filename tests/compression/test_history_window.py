@@ -13,7 +13,7 @@ from compression.plan import get_compression_params, get_messages_to_summarize, 
 from llm_worker.loop.allowance import Allowance
 from llm_worker.loop.brief import Brief
 from llm_worker.loop.cycle import build_cycle
-from llm_worker.records.window_usage import WindowUsage
+from llm_worker.records.context_usage import WindowUsage
 from llm_worker.request.context import Budget
 from llm_worker.request.message_renderer import MessageRenderer
 from llm_worker.request.prompt_parts import PromptParts

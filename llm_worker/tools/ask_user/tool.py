@@ -1,6 +1,6 @@
 """The ask_user tool: asks the user up to four questions in one form, and waits for the answer without a worker.
 
-Its calls never run: the answer is their result (llm_worker/loop/call_approval.py). Agent tools do not have it, since calls
+Its calls never run: the answer is their result (llm_worker/loop/calls.py). Agent tools do not have it, since calls
 inside them cannot wait.
 """
 

@@ -10,7 +10,7 @@ from chat.transcript.entries import Call, Document, Entry, Image, Round, TextFil
 from llm_worker.loop.allowance import Allowance
 from llm_worker.loop.brief import Brief
 from llm_worker.loop.cycle import build_cycle
-from llm_worker.records.request_recorder import RequestRecorder
+from llm_worker.records.request_log import RequestRecorder
 from llm_worker.request.prompt_parts import PromptParts
 from llm_worker.upstream.deltas import ModelFailed
 from llm_worker.upstream.model_request import Model

@@ -168,7 +168,6 @@ MODULES = [
     "emitter.py",
     "loop.py",
     "step.py",
-    "resume.py",
     "round_runner.py",
     "tool_round.py",
 ]

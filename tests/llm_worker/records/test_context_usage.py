@@ -12,8 +12,7 @@ from compression.plan import get_messages_to_summarize, measure_rows
 from llm_worker.loop.allowance import Allowance
 from llm_worker.loop.brief import Brief
 from llm_worker.loop.cycle import build_cycle
-from llm_worker.records.context_usage import PARTS, ContextUsage
-from llm_worker.records.window_usage import WindowUsage
+from llm_worker.records.context_usage import PARTS, ContextUsage, WindowUsage
 from llm_worker.request import token_counters as counted
 from llm_worker.request.message_renderer import MessageRenderer
 from llm_worker.request.model_message import total_tokens

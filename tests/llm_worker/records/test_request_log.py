@@ -14,10 +14,8 @@ from chat.infrastructure.prefix_cache import PrefixKey
 from chat.infrastructure.redis_client import sync_redis
 from chat.models import Run, SentRequest, ToolCall
 from llm_worker.records import request_log
-from llm_worker.records.request_log import AttemptRequests, RequestLog, save_sent_requests
-from llm_worker.records.request_recorder import RequestRecorder
-from llm_worker.request.api_messages import to_api_messages
-from llm_worker.request.model_message import LanguageModelInput, Message
+from llm_worker.records.request_log import AttemptRequests, RequestLog, RequestRecorder, save_sent_requests
+from llm_worker.request.model_message import LanguageModelInput, Message, to_api_messages
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

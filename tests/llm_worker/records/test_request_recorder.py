@@ -7,10 +7,9 @@ from uuid import UUID
 import pytest
 
 from chat.transcript.entries import Call, Image
-from llm_worker.records.request_recorder import RequestRecorder
-from llm_worker.request import prefix
-from llm_worker.request.api_messages import to_api_messages
-from llm_worker.request.model_message import LanguageModelInput, Message
+from llm_worker.records import request_log
+from llm_worker.records.request_log import RequestRecorder
+from llm_worker.request.model_message import LanguageModelInput, Message, to_api_messages
 
 pytestmark = pytest.mark.pure
 
@@ -73,7 +72,7 @@ def test_the_inner_loop_of_a_tool_is_numbered_and_compared_separately() -> None:
 
 
 def test_the_first_request_of_a_turn_is_compared_with_the_last_of_the_turn_before() -> None:
-    known = prefix.message_digests(request("S U1 T1"))
+    known = request_log.message_digests(request("S U1 T1"))
     first, second = recorded("S U1 A1 U2", "S U1 A1 U2 T2").take()
     assert first.to_row(known).prefix_share == pytest.approx(2 / 4)
     assert first.to_row(known).common == 0, "what is kept can be read without the turn before"

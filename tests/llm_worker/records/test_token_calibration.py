@@ -9,7 +9,7 @@ from chat.models import ModelConfig
 from chat.transcript.entries import Image
 from chat.transcript.tokens import Measured, count_tokens
 from chat.transcript.usage import TokenUsage
-from llm_worker.records.token_calibration import ReportedRequest, TokenCalibration
+from llm_worker.records.server_traits import ReportedRequest, TokenCalibration
 from llm_worker.request.model_message import Message
 from llm_worker.upstream.model_request import Model, Request
 

@@ -12,7 +12,7 @@ from chat.transcript.entries import Block, Entry
 from llm_worker.loop.allowance import Allowance
 from llm_worker.loop.brief import Brief
 from llm_worker.loop.cycle import build_cycle
-from llm_worker.records.window_usage import SLACK_SHARE, SLACK_TOKENS, WindowUsage
+from llm_worker.records.context_usage import SLACK_SHARE, SLACK_TOKENS, WindowUsage
 from llm_worker.request.prompt_parts import PromptParts
 from llm_worker.upstream.model_request import Model
 from tests.llm_worker.outcomes import ended

@@ -12,8 +12,7 @@ from llm_worker.request.alternation import (
     UNFINISHED,
     alternate_roles,
 )
-from llm_worker.request.api_messages import to_api_messages
-from llm_worker.request.model_message import Message
+from llm_worker.request.model_message import Message, to_api_messages
 from tests.examples import examples
 from tests.llm_worker.request.test_context_properties import attempt, branches, budgets, framings, turns
 from tests.upstream_template import refusal

@@ -4,9 +4,8 @@ import pytest
 
 from chat.transcript.entries import Call, Entry, Image
 from chat.transcript.tokens import SENT_AT_TOKENS, picture_tokens
-from llm_worker.request.api_messages import to_api_messages
 from llm_worker.request.message_renderer import MessageRenderer
-from llm_worker.request.model_message import Message
+from llm_worker.request.model_message import Message, to_api_messages
 from tests.llm_worker.notation import SENT_AT
 
 pytestmark = pytest.mark.pure

@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 
 from chat.transcript.dialect import SERVER_CALL_IDS, SHORT_CALL_IDS
 from chat.transcript.entries import Call
-from llm_worker.request.api_messages import to_api_messages
 from llm_worker.request.call_ids import refused_ids, with_accepted_ids
-from llm_worker.request.model_message import Message
+from llm_worker.request.model_message import Message, to_api_messages
 
 pytestmark = pytest.mark.pure
 

@@ -7,9 +7,9 @@ import pytest
 
 from chat.transcript.entries import Block, Call, Entry
 from chat.transcript.tokens import count_tokens
+from llm_worker.records.request_log import common_length, message_digests, prefix_share, share_of_first
 from llm_worker.request.context import Budget, build_context
 from llm_worker.request.model_message import LanguageModelInput, Message, total_tokens
-from llm_worker.request.prefix import common_length, message_digests, prefix_share, share_of_first
 from llm_worker.request.prompt_parts import PromptParts
 from llm_worker.request.token_counters import estimate_tokens
 from tests.llm_worker.notation import SENT_AT, built

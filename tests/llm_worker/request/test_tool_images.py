@@ -6,8 +6,8 @@ import pytest
 
 from chat.transcript.entries import Call, Entry, Image, Round
 from chat.transcript.tokens import picture_tokens
-from llm_worker.request.api_messages import to_api_messages
 from llm_worker.request.context import Budget, Context, build_context
+from llm_worker.request.model_message import to_api_messages
 from llm_worker.request.prompt_parts import PromptParts
 from tests.llm_worker.notation import SENT_AT
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from llm_worker.side_requests.document_excerpts import Excerpt, fits_whole, select_excerpts
+from llm_worker.side_requests.artifact import Excerpt, fits_whole, select_excerpts
 
 pytestmark = pytest.mark.pure
 

@@ -9,8 +9,7 @@ from uuid import uuid4
 import pytest
 
 from chat.models import ModelConfig
-from llm_worker.side_requests.artifact import Artifact, Failure, refusal
-from llm_worker.side_requests.document_excerpts import Excerpt
+from llm_worker.side_requests.artifact import Artifact, Excerpt, Failure, refusal
 from llm_worker.side_requests.safe_summary import (
     Found,
     SafeSummaries,

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from llm_worker.stream.arguments import parse_arguments
-from llm_worker.stream.call_assembler import CallAssembler, RequestedCall
+from llm_worker.stream.call_assembler import CallAssembler, RequestedCall, parse_arguments
 from llm_worker.upstream.chunks import parse_chunk
 from llm_worker.upstream.deltas import NO_INDEX, ToolCallDelta
 from tests.upstream_steps import numbered, pieces

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from llm_worker.stream.arguments import parse_partial_arguments
-from llm_worker.stream.call_preview import CallPreviewer
+from llm_worker.stream.call_assembler import CallPreviewer, parse_partial_arguments
 from llm_worker.upstream.deltas import NO_INDEX, ToolCallDelta
 
 pytestmark = pytest.mark.pure

@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 from chat.transcript.questions import Question
-from llm_worker.loop.call_approval import mark_for_approval
-from llm_worker.loop.calls import PlannedCall, plan_calls
+from llm_worker.loop.calls import PlannedCall, mark_for_approval, plan_calls
 from llm_worker.stream.call_assembler import RequestedCall
 from llm_worker.tools.ask_user.tool import AskUser
 

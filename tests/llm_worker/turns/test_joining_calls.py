@@ -22,8 +22,7 @@ from llm_worker.loop.calls import CallResult, PlannedCall
 from llm_worker.loop.emitter import Emitter
 from llm_worker.loop.round_runner import RoundRunner
 from llm_worker.loop.state import RunState
-from llm_worker.stream.arguments import parse_partial_arguments
-from llm_worker.stream.call_assembler import CallFragment
+from llm_worker.stream.call_assembler import CallFragment, parse_partial_arguments
 from tests.machine.world import LINES, NoScheduler
 
 

@@ -6,8 +6,7 @@ import pytest
 
 from llm_worker.upstream.chunks import parse_chunk
 from llm_worker.upstream.deltas import ModelFailed
-from llm_worker.upstream.error_report import read_error
-from llm_worker.upstream.failure_codes import TOO_LONG, classify_status
+from llm_worker.upstream.failures import TOO_LONG, classify_status, read_error
 
 pytestmark = pytest.mark.pure
 

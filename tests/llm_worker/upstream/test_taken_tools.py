@@ -3,7 +3,7 @@
 import pytest
 
 from llm_worker.upstream.deltas import ModelFailed
-from llm_worker.upstream.taken_tools import name_of, refused_of_caller, refused_tools, taken_tools
+from llm_worker.upstream.request_body import name_of, refused_of_caller, refused_tools, taken_tools
 
 pytestmark = pytest.mark.pure
 
