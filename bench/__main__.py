@@ -21,8 +21,8 @@ import aiohttp
 import uvloop
 
 from bench import ingestion, report, scenarios
+from bench.load import Subject, System
 from bench.stack import CONTROLS, BenchStack
-from bench.subjects import Subject, System
 
 RESULTS = Path(__file__).resolve().parent / "results"
 BENCHMARKS = (

@@ -17,8 +17,7 @@ from typing import Any
 import aiohttp
 from playwright.async_api import Browser, CDPSession, Page, async_playwright
 
-from bench.processes import free_port, uvicorn_command
-from bench.stack import BenchStack
+from bench.stack import BenchStack, free_port, uvicorn_command
 
 LONG_TASK_GOAL_MS = 50
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")

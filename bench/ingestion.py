@@ -12,10 +12,9 @@ import aiohttp
 import psutil
 
 from bench.documents import mixed_files
-from bench.load import BrokenRunError
-from bench.processes import used_cpu_s
+from bench.load import BrokenRunError, System, connect
 from bench.scenarios import Figures, UpstreamLog, measure_first_token
-from bench.subjects import System, connect
+from bench.stack import used_cpu_s
 
 FILES = 100
 # Enough to keep the next file ready for every process of the pool.

@@ -8,9 +8,8 @@ from statistics import quantiles
 
 import aiohttp
 
-from bench.load import AnswerTrace, Conversation
-from bench.processes import CpuMeter, used_cpu_s
-from bench.subjects import Subject, System
+from bench.load import AnswerTrace, Conversation, Subject, System
+from bench.stack import CpuMeter, used_cpu_s
 from bench.upstream import RequestRecord
 
 Figures = dict[str, float]

@@ -56,8 +56,7 @@ def calls_of(tools: list[Any]) -> list[tuple[str, Any]]:
 
 def arguments_of(tool: Any, tools: list[Any]) -> dict[str, Any]:
     """Numbers for most, and for a schema what a worker stores of the first tool."""
-    from features.mcp.client.listing import describe
-    from features.mcp.client.stored_tools import stored_tools
+    from features.mcp.client.listing import describe, stored_tools
 
     properties = tool.input_schema.get("properties", {})
     arguments: dict[str, Any] = {name: number for number, name in enumerate(properties, 2)}

@@ -19,8 +19,13 @@ from chat.protocol.body import Body, patched
 from chat.protocol.server_tool_names import MAX_SERVER_NAME
 from chat.transcript.tools import DEFAULT_RULE, ApprovalRule
 from features.mcp.attachment_api import McpCatalogsView, McpPromptsView, McpRequestView, McpResourcesView
-from features.mcp.server_answers import McpServerAnswer, present_mcp_server, shorten_descriptions
-from features.mcp.servers import change_server, create_server
+from features.mcp.servers import (
+    McpServerAnswer,
+    change_server,
+    create_server,
+    present_mcp_server,
+    shorten_descriptions,
+)
 from features.mcp.sign_in_api import McpSignInView
 from features.mcp.sign_ins import sign_in_states
 from features.mcp.tool_lists import confirm_and_list_again, unconfirmed_tools

@@ -17,8 +17,8 @@ from chat.models.mcp_server import McpStatus
 from chat.protocol.errors import ApiError
 from chat.protocol.tasks import DEFAULT_QUEUE
 from chat.runs.task_queue import UNREACHABLE, send_message
-from features.mcp.listing_requests import PATIENCE, request_listing
 from features.mcp.sign_ins import NEEDS_SIGN_IN, sign_in_states
+from features.mcp.tool_lists import PATIENCE, request_listing
 
 logger = logging.getLogger(__name__)
 

@@ -17,7 +17,7 @@ from chat.models.mcp_sign_in import SignInStatus
 from chat.protocol.errors import ApiError
 from chat.protocol.tasks import DEFAULT_QUEUE
 from chat.runs.task_queue import UNREACHABLE, send_message
-from features.mcp.listing_requests import request_listing
+from features.mcp.tool_lists import request_listing
 
 logger = logging.getLogger(__name__)
 

@@ -8,8 +8,8 @@ from features.mcp.client.connections import Connections
 from features.mcp.client.credentials import revoke
 from features.mcp.client.listing import list_server
 from features.mcp.client.sign_ins import advance_sign_in
-from features.mcp.listing_requests import LIST_MCP_TOOLS
 from features.mcp.sign_ins import ADVANCE_MCP_SIGN_IN, REVOKE_MCP_TOKENS
+from features.mcp.tool_lists import LIST_MCP_TOOLS
 from llm_worker.attempt import runtime
 from llm_worker.worker_part import part_of
 

@@ -11,8 +11,8 @@ from features.mcp.client.credentials import Credentials
 from features.mcp.client.listing import list_changed_server
 from features.mcp.client.mcp_tool import McpTool
 from features.mcp.client.server_endpoint import configuration_of
-from features.mcp.listing_requests import refresh_own, refresh_stale
 from features.mcp.sign_ins import can_sign_in
+from features.mcp.tool_lists import refresh_own, refresh_stale
 from llm_worker.database import Database
 from llm_worker.tools.tool import Tool
 from llm_worker.worker_part import WorkerPart

@@ -2,6 +2,8 @@
 logs in gets a copy of it.
 """
 
+from typing import Final
+
 from django.contrib.auth.mixins import LoginRequiredMixin
 from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
@@ -12,12 +14,70 @@ from django.views import View
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from chat.models import Share
+from chat.models import Session, Share
+from chat.models.share import PAGE_BYTES
 from chat.protocol.errors import ApiError
-from features.sharing.copies import copy_share
-from features.sharing.shared_page import read_page
+from chat.sessions.portable import format as f
+from chat.sessions.portable.importer import store_session
+from features.sharing.shared_page import SharedMessageAnswer, present_shared_page, read_page
 from web.page.preview import base_url, with_previews
 from web.rest.request_slots import SHARED
+
+# The error code of a failed answer in a copy: a link shows the message, not the code.
+COPIED_FAILURE: Final = "copied_failure"
+
+
+def copy_share(owner: "User", share: Share) -> Session:
+    """Store what the link shows as a new session of `owner`: texts, reasoning and citations, files by their names, and
+    which model wrote what. Tool calls are left out: the link shows them shortened. Raises ApiError."""
+    pages = share.read_pages()
+    # Each page may be as large as a part of a file that is imported.
+    if sum(page.messages for page in pages) > f.MAX_PATH or len(pages) * PAGE_BYTES > f.MAX_BYTES:
+        raise ApiError("body_too_large", limit=f.MAX_BYTES)
+    messages = [message for page in pages for message in present_shared_page(share, page)]
+    sent_at = messages[0].sent_at if messages else share.created_at
+    root = f.Message(id=0, role="root", sent_at=sent_at, latest_child=1 if messages else None)
+    copies = [_copied(message, number, len(messages)) for number, message in enumerate(messages, 1)]
+    return store_session(
+        owner,
+        f.Portable(
+            format=f.NAME,
+            version=f.ADDITIONS_VERSION,
+            title=share.shown_title,
+            messages=[root, *copies],
+        ),
+        {},
+    )
+
+
+def _copied(message: SharedMessageAnswer, number: int, last: int) -> f.Message:
+    """Return the message as a file has it. number, last: its place in the branch, and that of its end, from 1."""
+    model = message.model or ""
+    is_of_model = bool(model) and not message.is_edited
+    run = f.Run(
+        model=model,
+        created_at=message.sent_at,
+        status="failed" if message.error else "completed",
+        error=f.Error(COPIED_FAILURE, message.error) if message.error else None,
+        finish_reason=message.finish_reason or "",
+        finish_tokens=message.finish_tokens or None,
+    )
+    return f.Message(
+        id=number,
+        role=message.role,  # type: ignore[arg-type]
+        parent=number - 1,
+        sent_at=message.sent_at,
+        text=message.text,
+        reasoning=message.reasoning or "",
+        latest_child=number + 1 if number < last else None,
+        files=[f.File(name=name) for name in message.files],
+        citations=[
+            f.Citation(citation.number, f"shared:{citation.number}", citation.title, citation.url)
+            for citation in message.citations
+        ],
+        run=run if is_of_model else None,
+        edited=f.Edited(model=model) if message.is_edited else None,
+    )
 
 
 @require_safe

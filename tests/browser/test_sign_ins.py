@@ -17,7 +17,7 @@ pytestmark = pytest.mark.browser
 
 SERVER = """
 from chat.models import McpServer
-from features.mcp.listing_requests import request_listing
+from features.mcp.tool_lists import request_listing
 McpServer.objects.all().delete()
 request_listing(McpServer.objects.create(name="harbour", transport="http", url="%s", approval="never"))"""
 HAS_TOOLS = (

@@ -7,8 +7,8 @@ import pytest
 
 from chat.protocol.tasks import COMPRESS_BRANCH, COMPUTE_VECTORS, EXTRACT_FILE, RUN_TURN
 from features.mcp.attachments import ANSWER_MCP_REQUEST
-from features.mcp.listing_requests import LIST_MCP_TOOLS
 from features.mcp.sign_ins import ADVANCE_MCP_SIGN_IN, REVOKE_MCP_TOKENS
+from features.mcp.tool_lists import LIST_MCP_TOOLS
 from features.providers.providers import CHECK_PROVIDER
 from features.titles.turn_part import TITLE_SESSION
 from tests.instance import ROOT

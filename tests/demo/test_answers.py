@@ -7,8 +7,7 @@ import pytest
 from django.utils import translation
 
 from chat.transcript.entries import Document
-from demo.answers import BRIEF_NAME, NAME, Offered, build_answer, find_document, quote_question
-from demo.scenes import find_scene
+from demo.answers import BRIEF_NAME, NAME, Offered, build_answer, find_document, find_scene, quote_question
 from demo.texts.answer_texts import AnswerTexts
 from demo.texts.chinese import CHINESE
 from demo.texts.english import ENGLISH

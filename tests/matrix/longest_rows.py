@@ -11,7 +11,7 @@ from chat.models.mcp_server import McpStatus
 from chat.transcript import answer_settings
 from chat.turns.approvals import MAX_ARGUMENTS_CHARACTERS
 from features.knowledge_bases.api import MAX_SUMMARY_CHARACTERS
-from features.mcp.client.stored_tools import MAX_SCHEMAS
+from features.mcp.client.listing import MAX_SCHEMAS
 from features.prompts.api import MAX_TEXT_CHARACTERS
 from features.prompts.models import SavedPrompt
 from knowledge.models import KnowledgeBase, Project

@@ -10,7 +10,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
 
 from chat.models import McpServer, ModelConfig
-from features.mcp.listing_requests import request_listing
+from features.mcp.tool_lists import request_listing
 
 
 class Command(BaseCommand):

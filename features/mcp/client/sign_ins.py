@@ -18,7 +18,7 @@ from chat.models.mcp_sign_in import MAX_ADDRESS, SignInStatus
 from chat.turns.approvals import end_sign_ins
 from features.mcp.client.configuration import RegisteredClient, ServerUnavailable, values_of
 from features.mcp.client.server_endpoint import registered_client_of
-from features.mcp.listing_requests import request_listing
+from features.mcp.tool_lists import request_listing
 from llm_worker.database import Database
 
 logger = logging.getLogger(__name__)

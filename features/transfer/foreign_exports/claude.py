@@ -9,12 +9,11 @@ from typing import Any, Final
 
 from msgspec import Raw, Struct
 
-from features.transfer.foreign_exports.answer_parts import Passage, chain
 from features.transfer.foreign_exports.elements import Path
 from features.transfer.foreign_exports.foreign_objects import Unreadable, decode, kind_of, moment
 from features.transfer.foreign_exports.output_items import text_of
 from features.transfer.foreign_exports.question_files import SOURCE, TextContent
-from features.transfer.foreign_exports.tree import Conversation, Node, span_of
+from features.transfer.foreign_exports.tree import Conversation, Node, Passage, chain, span_of
 
 _ROLES: Final = {"human": "user", "user": "user", "assistant": "assistant"}
 

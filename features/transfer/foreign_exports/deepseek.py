@@ -9,10 +9,9 @@ from typing import Any, Final
 
 from msgspec import Raw, Struct
 
-from features.transfer.foreign_exports.answer_parts import Passage, chain
 from features.transfer.foreign_exports.elements import Path
 from features.transfer.foreign_exports.foreign_objects import decode, kind_of, moment
-from features.transfer.foreign_exports.tree import Conversation, Node, span_of
+from features.transfer.foreign_exports.tree import Conversation, Node, Passage, chain, span_of
 
 _OF_QUESTIONS: Final = ("REQUEST", "FILE")
 

@@ -1,11 +1,11 @@
-"""Turns the messages of another product into the format of an exported session. Pure.
+"""Turns the messages of another product, or the parts of its answers, into the format of an exported session. Pure.
 
 There, an answer may be a chain of messages (tool calls, their results, passages of text), a question may follow a
 question, and an answer may come first. Here questions and answers alternate below one empty root.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final, Literal, NamedTuple
 
@@ -280,3 +280,40 @@ def _add_output(calls: list[dict[str, Any]], node: Node) -> None:
         number = calls[-1]["turn_number"] + 1 if calls else 0
         calls.append({"tool_call_id": node.key[:200], "name": node.tool[:64], "turn_number": number})
     calls[-1]["response"] = node.output
+
+
+_BETWEEN = "\n\n"
+
+
+class Passage(NamedTuple):
+    """A part of an answer. call: an element of tool_calls of format.Message."""
+
+    text: str = ""
+    reasoning: str = ""
+    call: dict[str, Any] | None = None
+
+
+def chain(node: Node, passages: Iterable[Passage]) -> list[Node]:
+    """Convert a message to a chain of nodes, in which each call follows the text before it.
+    The last node has the key of the message."""
+    groups: list[list[Passage]] = [[]]
+    for passage in passages:
+        if groups[-1] and groups[-1][-1].call and not passage.call:
+            groups.append([])
+        groups[-1].append(passage)
+    nodes: list[Node] = []
+    parent = node.parent
+    for number, group in enumerate(groups, 1):
+        key = node.key if number == len(groups) else f"{node.key}#{number}"
+        nodes.append(
+            replace(
+                node,
+                key=key,
+                parent=parent,
+                text=_BETWEEN.join(one.text for one in group if one.text),
+                reasoning=_BETWEEN.join(one.reasoning for one in group if one.reasoning),
+                calls=[one.call for one in group if one.call],
+            )
+        )
+        parent = key
+    return nodes

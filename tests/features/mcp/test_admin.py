@@ -9,7 +9,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from chat.models import Agent, McpServer
-from features.mcp import listing_requests as servers
+from features.mcp import tool_lists as servers
 from features.mcp.imports import ImportRefused, read_servers
 from tests import factories
 

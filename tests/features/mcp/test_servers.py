@@ -9,7 +9,7 @@ from rest_framework.test import APIClient
 
 from chat.models import McpServer
 from chat.presenters.page_bytes import PAGE_BYTES
-from features.mcp import listing_requests as servers
+from features.mcp import tool_lists as servers
 from tests import factories
 
 pytestmark = pytest.mark.django_db

@@ -10,8 +10,8 @@ from django.utils import timezone
 from chat.infrastructure.encryption import decrypt, encrypt
 from chat.models import McpCredential, McpServer, McpSignIn
 from chat.models.mcp_sign_in import SignInStatus
-from features.mcp import listing_requests as servers
 from features.mcp import sign_ins
+from features.mcp import tool_lists as servers
 from tests import factories
 
 pytestmark = pytest.mark.django_db

@@ -21,8 +21,7 @@ from features.mcp.client.configuration import (
 )
 from features.mcp.client.openapi.api_document import MAX_DOCUMENT_BYTES, DocumentRefused, read_document
 from features.mcp.client.openapi.api_operations import Base, Operations, read_operations
-from features.mcp.client.openapi.operation_answer import Received, read_answer
-from features.mcp.client.openapi.operation_request import build_request, with_query
+from features.mcp.client.openapi.operation_http import Received, build_request, read_answer, with_query
 from knowledge.fetching.guarded_client import (
     GuardedRequest,
     GuardedResponse,

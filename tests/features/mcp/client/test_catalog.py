@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from mcp_types import Prompt, Resource
 
+from features.mcp.client.listing import describe_catalog
 from features.mcp.client.listing_pages import Catalog
-from features.mcp.client.stored_tools import describe_catalog
 
 pytestmark = pytest.mark.pure
 

@@ -4,7 +4,7 @@ import pytest
 from mcp_types import Tool, ToolAnnotations
 
 from features.mcp.client import listing
-from features.mcp.client.stored_tools import stored_tools
+from features.mcp.client.listing import stored_tools
 
 pytestmark = pytest.mark.pure
 

@@ -9,7 +9,7 @@ from chat.models import McpServer
 from chat.transcript.tool_arguments import first_violation
 from features.mcp.client.openapi.api_document import DocumentRefused, read_document
 from features.mcp.client.openapi.api_operations import Base, Operations, read_operations
-from features.mcp.client.openapi.operation_request import build_request
+from features.mcp.client.openapi.operation_http import build_request
 from tests.features.mcp.client.openapi.test_api_documents import BASE, OK, body, document
 from tests.features.mcp.worker_tasks import list_mcp_tools
 

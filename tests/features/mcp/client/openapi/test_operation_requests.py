@@ -5,9 +5,8 @@ from typing import Any
 import pytest
 
 from features.mcp.client.configuration import Answer, CallFailed, CallLost
-from features.mcp.client.openapi.api_bodies import FORM
-from features.mcp.client.openapi.operation_answer import Received, read_answer
-from features.mcp.client.openapi.operation_request import build_request
+from features.mcp.client.openapi.api_operations import FORM
+from features.mcp.client.openapi.operation_http import Received, build_request, read_answer
 
 pytestmark = pytest.mark.pure
 
