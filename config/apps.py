@@ -1,6 +1,6 @@
 """App configurations: the admin's site, what every process installs, and how long `migrate` waits for a lock.
 
-Everybody who needs the table waits behind it. A startup option is no alternative: a pooler may refuse it, and `make
+Everybody who needs a table waits behind a migration that waits for its lock. A startup option is no alternative: a pooler may refuse it, and `make
 run` does not have it.
 """
 

@@ -1,6 +1,6 @@
 """Turnwire's own programs in forked processes: their shared imports, and what turns a fork into one of them.
 
-Processes that are forked from the one that has imported it share that memory (decision 0001).
+Processes that are forked from the one that has imported what they need share that memory (decision 0001).
 """
 
 import gc

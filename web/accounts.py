@@ -1,9 +1,9 @@
 """Accounts that requests name: how a name finds one, the demo account, and the limits on attempts that can be wrong.
 
-No other letters are folded: full case folding, compatibility forms and the upper case of a database take different
+A name finds accounts whatever the case of its ASCII letters. No other letters are folded: full case folding, compatibility forms and the upper case of a database take different
 addresses for one another (the dotless i for i, the long s for s, ß for ss), and whoever has one of them would enter the other's account.
 
-It is recognised by its name, not by a flag of its row: a development database may be used in production later.
+The demo account is recognised by its name, not by a flag of its row: a development database may be used in production later.
 """
 
 import hashlib

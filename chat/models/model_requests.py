@@ -1,6 +1,6 @@
 """Requests to models: SentRequest for an answer, SideRequest for a title, a summary, a safe summary or a search.
 
-It is made for a title, a summary, a safe summary of documents or the expansion of a search.
+A SentRequest is stored for some hours for the admin; so is the text of a SideRequest, whose usage stays.
 """
 
 from __future__ import annotations

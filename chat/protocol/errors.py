@@ -1,10 +1,7 @@
 """The errors that clients are told: of requests (ApiError), of files, of runs, and what a model server said. Pure.
 
-Clients branch on the codes, people read the messages. Renaming a code breaks clients.
-
-Clients branch on the codes; renaming one breaks them, and rows that hold it.
-
-Pure. Clients branch on the codes.
+Clients branch on the codes, people read the messages. Renaming a code breaks clients, and
+rows that hold the code of a file or a run.
 """
 
 from typing import Any, Final, NamedTuple

@@ -1,8 +1,8 @@
 """How turns are answered: settings of a session, options of a run, and the setup that an attempt answers with. Pure.
 
-A new setting is a member here. It is stored, copied with forks, exported, and sent as a member of the session.
+A new setting of sessions is a member of SessionSettings. It is stored, copied with forks, exported, and sent as a member of the session.
 
-A member that is null means the model's own value, whatever the session or its agent says.
+An option that is null means the model's own value, whatever the session or its agent says.
 The schema of a response format is stored as text: everything that JSON allows in it, numbers of any size included,
 survives the database unchanged.
 """

@@ -1,6 +1,7 @@
 """Where a run waits for its user or for the program that asked; it follows from what its calls asked. Pure.
 
-A run that calls them ends with these calls pending. The program sends their outputs with its next request, whose
+Tools of the caller are functions that the program which asked carries out itself. A run that calls them ends with these
+calls pending. The program sends their outputs with its next request, whose
 answer begins with the rounds so far (Turn.given_rounds).
 """
 

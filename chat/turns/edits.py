@@ -1,6 +1,6 @@
 """Edits without a run: of questions that wait for the answer above them, and of answers.
 
-The model's reasoning and tool calls stay with the original, which is kept. The edited answer takes over the citations
+An edited answer is a sibling of the original. The model's reasoning and tool calls stay with the original, which is kept. The edited answer takes over the citations
 that its text still links to.
 """
 

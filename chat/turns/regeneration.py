@@ -2,7 +2,7 @@
 
 A retry replaces one answer in its column. The branch stays as it is if the conversation goes on from another column.
 
-The next attempt opens the log with the text so far; from then on the run continues as after the loss of a worker.
+The attempt that continues an answer opens the log with the text so far; from then on the run continues as after the loss of a worker.
 """
 
 import logging

@@ -1,6 +1,6 @@
 """Rows that have an owner: base classes of those that are edited, listed and referred to, and their fate with the account.
 
-A base stays if another owner has accepted that it may count for them. The trigger knowledge_pass_on_bases gives it to
+A knowledge base stays if another owner has accepted that it may count for them. The trigger knowledge_pass_on_bases gives it to
 the longest-standing of these, with its documents, in the transaction of the deletion (decision 0115). Other bases are
 deleted with the account.
 """

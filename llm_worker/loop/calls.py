@@ -1,10 +1,9 @@
 """Plans the calls of one round: validates, merges and limits them, and marks those that wait for their user. Pure.
 
-A call that cannot run gets a one-sentence response, so that the model may try something else.
+A call that cannot run gets a one-sentence response, so that the model may try something else. Calls that wait are planned
+again after the decision.
 
-Marks the calls that must wait, and plans them again after a decision.
-
-The attempt at the run of such a call ends (ApprovalNeeded), but the run does not, and it holds no worker while it
+The attempt at the run of a call that waits ends (ApprovalNeeded), but the run does not, and it holds no worker while it
 waits. Any worker goes on after the decision (chat/turns/approvals.py). Calls inside agent tools cannot wait, so tools
 that need approval are not offered there.
 """

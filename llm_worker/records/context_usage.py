@@ -1,8 +1,8 @@
 """How a run's latest request fills the window of its model, and whether its history should be compressed. No I/O.
 
-May report a compression that is not due, never the reverse: the compression process measures exactly.
+The estimate may report a compression that is not due, never the reverse: the compression process measures exactly.
 
-Adds up the counts of the messages of the request, and the counts stored with the branch; tokenises nothing.
+The usage adds up the counts of the messages of the request, and the counts stored with the branch; tokenises nothing.
 """
 
 from dataclasses import dataclass

@@ -1,6 +1,6 @@
 """What is learned about a model's server, stored with the model: its dialect, and how it counts tokens.
 
-Rarely writes: a factor that rests on many requests and hardly moves costs a run nothing.
+The factor of tokens is rarely written: one that rests on many requests and hardly moves costs a run nothing.
 """
 
 import logging

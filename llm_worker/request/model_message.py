@@ -1,6 +1,6 @@
 """Message: one message as the model sees it, with its token count, and its dict in the chat completions API. Pure.
 
-Letters: S system prompt, SUM summary, U user text, A answer, TC tool calls, TR tool response, TI images that tools
+Only this module builds the dicts of messages. Letters: S system prompt, SUM summary, U user text, A answer, TC tool calls, TR tool response, TI images that tools
 returned, CA agent prompt, P project documents, D dynamic context, N files no longer shown, F attached files,
 R reminder.
 """

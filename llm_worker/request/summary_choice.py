@@ -1,6 +1,6 @@
 """Chooses the summary that a run uses, if its window needs one, and the messages that a new one leaves verbatim. Pure.
 
-Compression splits branches with it, and a run uses it to report what the next compression would summarise.
+Compression splits branches before the verbatim tail, and a run uses the tail to report what the next compression would summarise.
 
 A summary is in force for windows no larger than the window it was made for. A run with more room uses it only when the
 branch does not fit otherwise. The choice is repeated for every question of the branch, oldest first, so that a later

@@ -1,6 +1,6 @@
 """Assembles tool calls from streamed deltas, parses their arguments, and says what readers are shown meanwhile. Pure.
 
-Knows tools by name only, and does not validate arguments against their schema.
+Servers may deviate from the format. The module knows tools by name only, and does not validate arguments against their schema.
 
 Only the first call is shown early: while it is the only one, if calls of its tool are stored as they are written, and
 from the second piece of its arguments on. All other calls are shown once their round is stored.

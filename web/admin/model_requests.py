@@ -1,6 +1,6 @@
 """The admin of requests to models: of those for answers, compared with each other, and of those for titles and summaries.
 
-It shows each message with its tokens, the prefix shared with the previous request, and the parts of the branch that
+The page of a request shows each message with its tokens, the prefix shared with the previous request, and the parts of the branch that
 were left out, with the reason.
 """
 

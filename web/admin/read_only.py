@@ -1,6 +1,7 @@
 """Base classes and helpers of admin pages that display rows without changing them, and show every character of texts.
 
-The page does the same (web/static/chat/elements/visible_text.js), and knows more of scripts.
+Texts of models and tools are shown so that no character is hidden or turns the direction of what follows. The page does
+the same (web/static/chat/elements/visible_text.js), and knows more of scripts.
 """
 
 import json

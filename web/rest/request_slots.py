@@ -1,6 +1,6 @@
 """Limits on the work that each user has in progress in a web process, requests above all, so that others find room.
 
-They take half of the database connections at most, so that other users always find one (decision 0088).
+Requests take half of the database connections at most, so that other users always find one (decision 0088).
 
 Further requests wait, without a connection, for a request of the same user to end, and are refused with 429 after some
 time.

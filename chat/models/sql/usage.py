@@ -1,9 +1,9 @@
 """The use of users: today (UTC, the database's clock), stored bytes, and the limits that staff set.
 
-One row per user and day, and what the sweeper adds to it within a second. Statements lock the session first, then the
+The use of users is one row per user and day, and what the sweeper adds to it within a second. Statements lock the session first, then the
 run, then this row.
 
-Counted are the texts of messages, reasoning, tool calls, citations, feedback and errors as UTF-8, JSON as it is stored,
+Counted as stored bytes are the texts of messages, reasoning, tool calls, citations, feedback and errors as UTF-8, JSON as it is stored,
 and ROW_BYTES for each message and tool call, so that many short ones have a size too. Postgres knows the length of a
 long text without reading it.
 """

@@ -1,6 +1,6 @@
 """Turns the messages of another product, or the parts of its answers, into the format of an exported session. Pure.
 
-There, an answer may be a chain of messages (tool calls, their results, passages of text), a question may follow a
+In other products, an answer may be a chain of messages (tool calls, their results, passages of text), a question may follow a
 question, and an answer may come first. Here questions and answers alternate below one empty root.
 """
 

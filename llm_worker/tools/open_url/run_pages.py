@@ -1,6 +1,7 @@
 """RunPages: the pages that one attempt at a run has opened, each read in a process of its own.
 
-A thread waits for the process, so the event loop is never blocked. Cancelling a call kills the process.
+The latest pages are kept, so they are fetched only once. The process limits what a hostile page or PDF takes of memory and
+processor time (ingest/reader). A thread waits for it, so the event loop is never blocked. Cancelling a call kills the process.
 """
 
 import asyncio

@@ -1,6 +1,6 @@
 """ApiDocument: an OpenAPI document, 3.0 and later, with its local references and its schemas, within bounds. Pure.
 
-Anybody may have written it: it is bounded wherever it is read.
+Anybody may have written the document: it is bounded wherever it is read.
 
 A schema that contains itself is described once, and named where it recurs: the APIs of models accept no references.
 """
