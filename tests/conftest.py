@@ -178,7 +178,7 @@ def lasting() -> None:
 
 
 @pytest.fixture
-def stack(running_stack: "Stack", request: pytest.FixtureRequest) -> "Stack":
+def stack(running_stack: "Stack", request: pytest.FixtureRequest) -> "Iterator[Stack]":
     """The real processes, without what earlier tests left: answers, chats and files, what the servers were told to do."""
     from tests import leftovers
 
@@ -188,7 +188,8 @@ def stack(running_stack: "Stack", request: pytest.FixtureRequest) -> "Stack":
         leftovers.forget(running_stack)
     running_stack.upstream.reset()
     running_stack.searching.reset()
-    return running_stack
+    yield running_stack
+    running_stack.rest()
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

@@ -142,8 +142,14 @@ class Stack:
             )  # fmt: skip
         end_with_this_process(self.processes[name])
 
+    def rest(self) -> None:
+        """Freeze the sweeper, whose queries of every second cost what other tests need. Before the next test, mend()."""
+        if "sweeper" in self.processes:
+            self.signal("sweeper", signal.SIGSTOP)
+
     def mend(self) -> None:
         """Forget the processes that earlier tests left ended, and start again those that every stack has."""
+        self._wake()
         for name in [name for name, process in self.processes.items() if process.poll() is not None]:
             del self.processes[name]
         ended = [name for name in DEFAULT if name not in self.processes]
@@ -183,7 +189,12 @@ class Stack:
         path = self.directory / f"{name}.log"
         return path.read_text(errors="replace") if path.exists() else ""
 
+    def _wake(self) -> None:
+        if "sweeper" in self.processes:
+            self.signal("sweeper", signal.SIGCONT)
+
     def stop(self) -> None:
+        self._wake()
         for process in self.processes.values():
             process.terminate()
         for process in self.processes.values():
