@@ -10,7 +10,9 @@ from typing import Any
 
 import httpx2
 import openai
+import psycopg
 import pytest
+import redis
 from openai.types.responses import Response
 
 from tests.e2e.test_openai_functions import WEATHER, output
@@ -21,18 +23,7 @@ from tests.tool_fixtures import streamed_call
 
 pytestmark = pytest.mark.e2e
 MODEL = "agent/scribe"
-ADD_SERVER = """
-import time
-from django.contrib.auth.models import User
-from chat.models import McpServer
-from features.mcp.servers import create_server
-fields = {"name": "tests", "transport": "http", "url": "http://127.0.0.1:%d/mcp", "command": ""}
-create_server(User.objects.get(username="root"), fields)
-while not McpServer.objects.filter(status="ready").exists():
-    time.sleep(0.05)
-"""
-EXPIRE = "from chat.models import Approval; Approval.objects.update(expires_at='2000-01-01T00:00:00Z')"
-DROP_LOGS = "from chat.infrastructure.redis_client import sync_redis; r = sync_redis(); r.delete(*r.keys('turnwire:*:run:*'))"
+EXPIRE = "UPDATE chat_approval SET expires_at = '2000-01-01T00:00:00Z'"
 
 
 def until(condition: Callable[[], Any]) -> Any:
@@ -55,8 +46,8 @@ def journal(running_stack: Stack) -> Iterator[Path]:
     stack.signal("tests server", signal.SIGKILL)
 
 
-def ask_rest(stack: Stack, client: openai.OpenAI, method: str, path: str, body: Any = None) -> Any:
-    headers = {"Authorization": f"Token {client.api_key}"}
+def ask_rest(stack: Stack, token: str, method: str, path: str, body: Any = None) -> Any:
+    headers = {"Authorization": f"Token {token}"}
     url = f"{stack.base_url}/api/{path}"
     answer = httpx2.request(method, url, json=body, headers=headers, trust_env=False)
     answer.raise_for_status()
@@ -66,11 +57,19 @@ def ask_rest(stack: Stack, client: openai.OpenAI, method: str, path: str, body: 
 @pytest.fixture
 def scribe(stack: Stack, client: openai.OpenAI, journal: Path) -> Path:
     """An agent with the tools of the server; returns what they have written, from now on."""
-    stack.manage("shell", "-v", "0", "-c", ADD_SERVER % stack.mcp_port)
-    body = {"name": "Scribe", "prompt": "", "tools": ["tests__*"]}
-    ask_rest(stack, client, "POST", "agents/", body)
+    root = stack.create_token("root")
+    server = {"name": "tests", "transport": "http", "url": f"http://127.0.0.1:{stack.mcp_port}/mcp"}
+    ask_rest(stack, root, "POST", "mcp-servers/", server)
+    until(lambda: [entry["status"] for entry in ask_rest(stack, root, "GET", "mcp-servers/")] == ["ready"])
+    agent = {"name": "Scribe", "prompt": "", "tools": ["tests__*"]}
+    ask_rest(stack, client.api_key, "POST", "agents/", agent)
     journal.write_text("")
     return journal
+
+
+def drop_logs(stack: Stack) -> None:
+    with redis.Redis.from_url(stack.environment["REDIS_URL"]) as server:
+        server.delete(*server.keys("turnwire:*:run:*"))
 
 
 def write(text: str, call_id: str = "c1") -> dict[str, Any]:
@@ -262,7 +261,7 @@ def test_a_response_may_ask_as_often_as_it_calls(stack: Stack, client: openai.Op
         assert replayed(client, response.id) == events
     assert ids == [ids[0], f"{ids[0]}01"]
     assert [item.type for item in response.output] == ["mcp_call", "message"]
-    stack.manage("shell", "-v", "0", "-c", DROP_LOGS)
+    drop_logs(stack)
     assert replayed(client, response.id) == events
     usages = [client.responses.retrieve(name).usage for name in ids]
     assert usages == [None, None]
@@ -315,7 +314,7 @@ def test_what_is_not_stored_is_cancelled_while_it_waits(stack: Stack, client: op
             input=[reply(request, approve=True) for request in requests_of(response)],
             previous_response_id=response.id,
         )
-    assert ask_rest(stack, client, "GET", "approvals/") == []
+    assert ask_rest(stack, client.api_key, "GET", "approvals/") == []
 
 
 @pytest.mark.parametrize("decides", ["page", "time", "cancel"])
@@ -328,11 +327,12 @@ def test_what_is_decided_elsewhere_is_read_by_the_next_id(
     first = ask(client)
     [request] = requests_of(first)
     if decides == "page":
-        [listed] = ask_rest(stack, client, "GET", "approvals/")
+        [listed] = ask_rest(stack, client.api_key, "GET", "approvals/")
         path = f"tool-calls/{listed['tool_call']}/approval/"
-        ask_rest(stack, client, "POST", path, {"approved": True})
+        ask_rest(stack, client.api_key, "POST", path, {"approved": True})
     elif decides == "time":
-        stack.manage("shell", "-v", "0", "-c", EXPIRE)
+        with psycopg.connect(stack.environment["DATABASE_URL"], autocommit=True) as connection:
+            connection.execute(EXPIRE)
     else:
         assert client.responses.cancel(first.id) == first
 
@@ -353,6 +353,7 @@ def test_what_is_decided_elsewhere_is_read_by_the_next_id(
     assert refused.value.code == "already_decided"
 
 
+@pytest.mark.full
 def test_workers_that_are_killed_contradict_nothing(
     stack: Stack, client: openai.OpenAI, scribe: Path
 ) -> None:
@@ -396,7 +397,7 @@ def test_text_behind_calls_that_wait_is_in_the_next_response(stack: Stack, clien
     assert (first.output_text, second.output_text) == ("I write. ", "Soon.\n\nWritten.")
     for has_log in (True, False):
         if not has_log:
-            stack.manage("shell", "-v", "0", "-c", DROP_LOGS)
+            drop_logs(stack)
         for after in (-1, 0, 3, len(answered) - 2):
             more = {"starting_after": after} if after >= 0 else {}
             assert replayed(client, second.id, **more) == answered[after + 1 :]
@@ -429,10 +430,10 @@ def test_a_question_is_answered_on_the_page(stack: Stack, client: openai.OpenAI,
     first = ask(client)
     answers = [reply(request, approve=True) for request in requests_of(first)]
     second = client.responses.create(input=answers, previous_response_id=first.id, background=True)
-    [listed] = until(lambda: ask_rest(stack, client, "GET", "approvals/"))
+    [listed] = until(lambda: ask_rest(stack, client.api_key, "GET", "approvals/"))
     assert client.responses.retrieve(second.id).status == "in_progress"
     path = f"tool-calls/{listed['tool_call']}/approval/"
-    ask_rest(stack, client, "POST", path, {"approved": True, "values": {"time": "noon"}})
+    ask_rest(stack, client.api_key, "POST", path, {"approved": True, "values": {"time": "noon"}})
     events = replayed(client, second.id)
     assert [item["type"] for item in events[-1]["response"]["output"]] == ["mcp_call", "message"]
     assert scribe.read_text() == "Quay at noon\n"
@@ -447,7 +448,7 @@ def test_a_chat_waits_for_the_page(stack: Stack, client: openai.OpenAI) -> None:
     stream = client.chat.completions.create(
         model=MODEL, messages=[{"role": "user", "content": "Write"}], stream=True
     )
-    [listed] = until(lambda: ask_rest(stack, client, "GET", "approvals/"))
-    ask_rest(stack, client, "POST", f"tool-calls/{listed['tool_call']}/approval/", {"approved": True})
+    [listed] = until(lambda: ask_rest(stack, client.api_key, "GET", "approvals/"))
+    ask_rest(stack, client.api_key, "POST", f"tool-calls/{listed['tool_call']}/approval/", {"approved": True})
     texts = [chunk.choices[0].delta.content or "" for chunk in stream]
     assert "".join(texts).strip() == "Written."

@@ -33,6 +33,7 @@ def test_the_example_runs(stack: Stack, language: str, example: str) -> None:
     assert '"error":{' not in ended.stdout
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("example", [code for _, code in EXAMPLES if "cursor" in code])
 def test_a_reader_with_a_cursor_goes_on_when_its_server_was_killed(stack: Stack, example: str) -> None:
     stack.upstream.reply({"text": "alpha: two tides "}, {"wait": "web"}, {"text": "a day."}, times=1)

@@ -53,6 +53,7 @@ def long_texts(objects: Iterable[Any]) -> Iterator[tuple[str, int]]:
                 yield from long_texts([found])
 
 
+@pytest.mark.full
 def test_no_long_text_of_an_answer_is_left_in_a_circle_of_references(owned: Belongings) -> None:
     handler = BaseHandler()
     handler.load_middleware()

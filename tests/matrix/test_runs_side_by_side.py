@@ -30,11 +30,9 @@ from tests.stack import Stack
 from tests.upstream import Upstream
 from tests.upstream_steps import Rule
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(3600)]
+pytestmark = [pytest.mark.e2e, pytest.mark.full, pytest.mark.timeout(3600)]
 
 ASKED = "Attack"
-# Those that cost most: every change runs them.
-SAMPLE = {"knowledge_base_search", "open_url"}
 LIMITS = {"INGEST_CONCURRENCY": "2", "MCP_COMMANDS": sys.executable}
 GROWTH_MIB = 100
 PROCESSES = ("web", "llm", "ingest")
@@ -200,15 +198,6 @@ def report(findings: list[Finding], record: Callable[[str, object], None]) -> No
     assert {one.name: dict(one.answers) for one in findings if one.answers["error"]} == {}
 
 
-def test_the_costliest_calls_of_40_runs_delay_nobody_else(
-    world: World, record_property: Callable[[str, object], None]
-) -> None:
-    chosen = [work for work in world.works if work.tool in SAMPLE]
-    assert {work.tool for work in chosen} == SAMPLE
-    report([world.disturb(work) for work in chosen], record_property)
-
-
-@pytest.mark.full
 def test_every_call_of_40_runs_delays_nobody_and_leaves_no_memory(
     world: World, record_property: Callable[[str, object], None]
 ) -> None:
