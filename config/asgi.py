@@ -1,15 +1,16 @@
-"""The ASGI application: HTTP is Django's, websockets are web/socket's."""
+"""The ASGI application: HTTP is Django's, websockets are web/socket's, and OpenAI's."""
 
 import os
 
 import django
-from channels.routing import ProtocolTypeRouter
+from channels.routing import ProtocolTypeRouter, URLRouter
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 # First: the imports below require it.
 django.setup(set_prefix=False)
 
 from django.conf import settings  # noqa: E402
+from django.urls import path, re_path  # noqa: E402
 
 from chat.infrastructure.gc_tuning import tune_gc  # noqa: E402
 from chat.metrics.tally import keep_pushing  # noqa: E402
@@ -17,9 +18,10 @@ from config.http_handler import HttpHandler  # noqa: E402
 from config.preview_host import PreviewHost  # noqa: E402
 from config.trusted_proxies import TrustedProxies  # noqa: E402
 from web.rest.request_bodies import RequestBodies  # noqa: E402
-from web.socket.consumer import websockets  # noqa: E402
+from web.socket.consumer import SocketConsumer, reject_unknown_path  # noqa: E402
 
 keep_pushing("web")
+websockets = URLRouter([path("ws/", SocketConsumer.as_asgi()), re_path(r"", reject_unknown_path)])  # type: ignore[arg-type]
 application = TrustedProxies(
     PreviewHost(
         ProtocolTypeRouter({"http": RequestBodies(HttpHandler()), "websocket": websockets}),

@@ -1,38 +1,30 @@
 """The Channels consumer of /ws/, which authenticates, executes commands, answers each, and closes.
 
-Pushed packets come from subscription.py. A separate task writes (writer.py), so that a client that reads slowly does
-not block its own `stop`.
+Pushed packets come from subscription.py.
 """
 
-import asyncio
 import logging
 from collections.abc import Callable
 from typing import Any, Final
 from uuid import UUID
 
-from channels.generic.websocket import AsyncWebsocketConsumer
-from channels.routing import URLRouter
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.urls import path, re_path
 
 from chat.infrastructure import log_context
 from chat.infrastructure.background import in_thread
-from chat.metrics.counters import OPEN_SOCKETS, SLOW_CLOSES
+from chat.metrics.counters import OPEN_SOCKETS
 from chat.protocol.body import Body, parse_id
 from chat.protocol.errors import ApiError
 from chat.protocol.wire import CloseCode, encode
 from web.rest.authentication import check_may_write
 from web.rest.errors import describe
 from web.socket import authentication, commands, handlers
-from web.socket.access_watch import AccessWatch
+from web.socket.connection import SocketConnection
 from web.socket.hub import current_hub
-from web.socket.outbox import Outbox
-from web.socket.rate_limit import CommandRateLimit
 from web.socket.replies import Accepted, Pong, Reply, SessionsWatched, Unsubscribed
 from web.socket.subscription import Subscription
 from web.socket.user_feeds import FileFeed, SessionListSubscription
-from web.socket.writer import OutboxWriter
 
 # Sessions that one socket may subscribe to at once.
 MAX_SUBSCRIPTIONS: Final = 1000
@@ -49,23 +41,13 @@ _HANDLERS: Final[dict[type[Body], Handler]] = {
 }
 
 
-class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
-    """One websocket connection."""
-
+class SocketConsumer(SocketConnection):
     async def connect(self) -> None:
         self.subscriptions: dict[UUID, Subscription] = {}
         self.session_list: SessionListSubscription | None = None
-        self.outbox = Outbox()
-        self.writer: OutboxWriter | None = None
-        self.access_watch: AccessWatch | None = None
         self.file_feed: FileFeed | None = None
-        self.registered: str | None = None
-        self.rate_limit = CommandRateLimit()
         self.credentials = authentication.read_credentials(self.scope["headers"])
-        self.is_closing = False
-        if not authentication.is_same_origin(self.scope["headers"], self.scope.get("scheme", "ws")):
-            self.is_closing = True
-            await self.close()  # before accept(), so that the handshake is refused with 403
+        if await self.refuse_foreign_origin():
             return
         await self.accept()
         OPEN_SOCKETS.add(self)
@@ -74,29 +56,20 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             await self.close_with(CloseCode.NOT_AUTHENTICATED)
             return
         self.user = user
-        self.writer = OutboxWriter(
-            self.outbox, self.base_send, self._close_slow_socket, self._close_mute_socket
-        )
-        self.registered = await current_hub().sockets.admit(user.pk)
-        if self.registered is None:
+        self.start_writing()
+        if not await self.register():
             self._answer_error(ApiError("too_many_sockets", max=settings.MAX_SOCKETS_PER_USER), {})
             await self.close_with(CloseCode.TOO_MANY_SOCKETS)
             return
-        self.access_watch = AccessWatch(user, self.credentials, current_hub(), self._close_logged_out)
-        self.access_watch.start()
+        self.watch_access()
         self.file_feed = FileFeed(user, self.outbox, current_hub())
         self.file_feed.start()
-
-    async def dispatch(self, message: dict[str, Any]) -> None:
-        # Channels would call a thread for every message, to close database connections; in_thread does that
-        # where connections are used.
-        await getattr(self, message["type"].replace(".", "_"))(message)
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:  # noqa: ARG002
         if self.is_closing:
             return
         try:
-            frame = commands.decode_frame(self._admit(text_data))
+            frame = commands.decode_frame(self.admit_frame(text_data))
         except Exception as error:  # noqa: BLE001  as below
             self._answer_error(error, {})
         else:
@@ -106,37 +79,6 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
                 await self._execute_frame(frame)
         if self.rate_limit.is_flooded:
             await self.close_with(CloseCode.FLOODING)
-
-    async def disconnect(self, code: int) -> None:  # noqa: ARG002
-        """Release the resources of this socket. A disconnect never stops a run."""
-        OPEN_SOCKETS.discard(self)
-        self.is_closing = True
-        self._unsubscribe_all()
-        if self.registered:
-            current_hub().sockets.release(self.registered)
-        if self.writer:
-            self.writer.close()
-        if self.access_watch:
-            self.access_watch.close()
-
-    async def close_with(self, code: int) -> None:
-        """Write the queued frames and close with `code`; later commands are ignored."""
-        if self.is_closing:
-            return
-        self.is_closing = True
-        # Before the close frame, which may wait long for a client that does not read.
-        self._unsubscribe_all()
-        if self.writer:
-            await self.writer.finish()
-        await self.close(code=code)
-
-    def _admit(self, text: str | None) -> str:
-        """Return the text of a frame if the rate limit allows it. Raises ApiError."""
-        if not self.rate_limit.take(asyncio.get_running_loop().time()):
-            raise ApiError("rate_limited", "Too many commands. Slow down.")
-        if text is None:
-            raise ApiError("unsupported_frame")
-        return text
 
     async def _execute_frame(self, frame: commands.Members) -> None:
         try:
@@ -202,7 +144,7 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             await session_list.open()
             self.session_list = session_list
 
-    def _unsubscribe_all(self) -> None:
+    def release(self) -> None:
         for feed in (self.session_list, self.file_feed):
             if feed:
                 feed.close()
@@ -213,18 +155,6 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
 
     async def _is_still_logged_in(self) -> bool:
         return await in_thread(self.credentials.still_identify, self.user)
-
-    async def _close_logged_out(self) -> None:
-        # In a task of its own: closing cancels the watch, which calls this.
-        self.logged_out_close = asyncio.create_task(self.close_with(CloseCode.NOT_AUTHENTICATED))
-
-    def _close_slow_socket(self) -> None:
-        SLOW_CLOSES.inc()
-        self.slow_close = asyncio.create_task(self.close_with(CloseCode.SLOW_CONSUMER))
-
-    def _close_mute_socket(self) -> None:
-        """Close a socket that cannot be written to. The client reconnects, and continues after its last packet."""
-        self.mute_close = asyncio.create_task(self.close_with(CloseCode.RESTART))
 
     def _answer(self, frame: commands.Members, reply: Reply) -> None:
         """Answer a command with what it echoes of its frame."""
@@ -253,6 +183,3 @@ async def reject_unknown_path(_scope: Any, receive: Any, send: Any) -> None:
     """Reject every other path at the handshake."""
     await receive()
     await send({"type": "websocket.close"})
-
-
-websockets = URLRouter([path("ws/", SocketConsumer.as_asgi()), re_path(r"", reject_unknown_path)])  # type: ignore[arg-type]
