@@ -17,11 +17,18 @@ from chat.metrics.tally import keep_pushing  # noqa: E402
 from config.http_handler import HttpHandler  # noqa: E402
 from config.preview_host import PreviewHost  # noqa: E402
 from config.trusted_proxies import TrustedProxies  # noqa: E402
+from features.openai.socket import ResponsesConsumer  # noqa: E402
 from web.rest.request_bodies import RequestBodies  # noqa: E402
 from web.socket.consumer import SocketConsumer, reject_unknown_path  # noqa: E402
 
 keep_pushing("web")
-websockets = URLRouter([path("ws/", SocketConsumer.as_asgi()), re_path(r"", reject_unknown_path)])  # type: ignore[arg-type]
+websockets = URLRouter(
+    [
+        path("ws/", SocketConsumer.as_asgi()),
+        path("v1/responses", ResponsesConsumer.as_asgi()),
+        re_path(r"", reject_unknown_path),  # type: ignore[arg-type]
+    ]
+)
 application = TrustedProxies(
     PreviewHost(
         ProtocolTypeRouter({"http": RequestBodies(HttpHandler()), "websocket": websockets}),

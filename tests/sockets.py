@@ -90,6 +90,6 @@ class Client:
 
 
 @asynccontextmanager
-async def socket(address: str, **headers: str) -> AsyncIterator[Client]:
-    async with connect(f"ws://{address}/ws/", additional_headers=headers, proxy=None) as connection:
+async def socket(address: str, path: str = "/ws/", **headers: str) -> AsyncIterator[Client]:
+    async with connect(f"ws://{address}{path}", additional_headers=headers, proxy=None) as connection:
         yield Client(connection)

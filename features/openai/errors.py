@@ -13,6 +13,7 @@ _CODES: Final = {
     ("not_found", "model"): "model_not_found",
     ("not_found", "previous_response_id"): "previous_response_not_found",
     ("models_invalid", "model"): "model_not_found",
+    ("invalid_value", "stream_id"): "invalid_stream_id",
 }
 _TYPES: Final = {403: "permission_error", 429: "rate_limit_error"}
 

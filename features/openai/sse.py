@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
-from contextlib import ExitStack, aclosing, contextmanager
+from contextlib import AbstractContextManager, ExitStack, aclosing, contextmanager
 from dataclasses import replace
 from functools import wraps
 from typing import Any, Final, NamedTuple
@@ -65,13 +65,16 @@ class Reader(NamedTuple):
         return is_valid and Run.objects.visible_to(self.user).filter(pk=run.pk).exists()
 
 
+def reading(request: Request) -> AbstractContextManager[Reader]:
+    return reading_as(current_user(request), read_bearer(request))
+
+
 @contextmanager
-def reading(request: Request) -> Iterator[Reader]:
+def reading_as(user: User, credentials: HandshakeCredentials) -> Iterator[Reader]:
     """Take the slot before the answer is started; free it if that fails. Raises ApiError."""
     with ExitStack() as on_failure:
-        user = current_user(request)
         slot = on_failure.enter_context(STREAMS.take(user.pk))
-        yield Reader(user, read_bearer(request), slot)
+        yield Reader(user, credentials, slot)
         on_failure.pop_all()
 
 

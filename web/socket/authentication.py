@@ -76,12 +76,16 @@ class HandshakeCredentials(NamedTuple):
 
 
 def read_credentials(headers: Iterable[tuple[bytes, bytes]]) -> HandshakeCredentials:
-    by_name = _decode_headers(headers)
-    scheme, _, token = by_name.get("authorization", "").partition(" ")
-    if scheme.lower() == "token":
-        return HandshakeCredentials(token=token.strip())
-    cookies = parse_cookie(by_name.get("cookie", ""))
+    if token := read_token(headers, "token"):
+        return HandshakeCredentials(token=token)
+    cookies = parse_cookie(_decode_headers(headers).get("cookie", ""))
     return HandshakeCredentials(session_key=cookies.get(settings.SESSION_COOKIE_NAME, ""))
+
+
+def read_token(headers: Iterable[tuple[bytes, bytes]], scheme: str) -> str:
+    """Return the token of this scheme, in lower case; empty if the handshake has none."""
+    name, _, token = _decode_headers(headers).get("authorization", "").partition(" ")
+    return token.strip() if name.lower() == scheme else ""
 
 
 def is_same_origin(headers: Iterable[tuple[bytes, bytes]], scheme: str) -> bool:

@@ -4,7 +4,7 @@ A frame holds one or more JSON objects, one per line.
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 # Limits of the queue while a write is blocked.
@@ -76,6 +76,10 @@ class Outbox:
             self._has_data.clear()
             self._has_space.set()
         return frame.decode()
+
+    def pop_frames(self) -> Sequence[str]:
+        """Remove what take() does, and return it as the frames that are sent."""
+        return [self.take()]
 
     def _first_frame(self) -> list[bytes]:
         total = 0

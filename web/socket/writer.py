@@ -52,7 +52,8 @@ class OutboxWriter:
             if pause_s > 0 and not outbox.is_closed:
                 await asyncio.sleep(pause_s)
             outbox.is_writing = True
-            await self._send({"type": "websocket.send", "text": outbox.take()})
+            for frame in outbox.pop_frames():
+                await self._send({"type": "websocket.send", "text": frame})
             outbox.is_writing = False
             written_at = loop.time()
 
