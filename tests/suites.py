@@ -20,7 +20,7 @@ REMAINING: Final = "full or ((browser or fault) and not core)"
 
 # Seconds that a test may take with its fixtures, by its kind: twice what the slowest take beside other work, or more.
 LIMITS: Final = {"browser": 90, "fault": 120, "e2e": 120, "documents": 60, "pure": 10}
-LIMIT_WITH_A_DATABASE: Final = 30
+LIMIT_WITH_A_DATABASE: Final = 60
 # Of a property that is pure: hundreds of examples, which compute all the time, take ten times as long beside other work.
 LIMIT_OF_A_PROPERTY: Final = 30
 # Between the end of the browser of a late test and that of the test itself.
