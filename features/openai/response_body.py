@@ -354,9 +354,10 @@ class OpenAIResponseBody(Body, kw_only=True):
 
     def _options(self) -> OptionsBody:
         with inside("options"):
-            return OptionsBody.parse(self._named_options())
+            return OptionsBody.parse(self.named_options())
 
-    def _named_options(self) -> dict[str, Any]:
+    def named_options(self) -> dict[str, Any]:
+        """Return the options of a run that the request names, not validated."""
         named = {
             "temperature": self.temperature,
             "top_p": self.top_p,

@@ -401,7 +401,7 @@ def describe(part: ResponsePart) -> dict[str, Any]:
         previous_response_id=_previous_id(part, row.previous if row else None),
         conversation={"id": conversation_id(run.turn.session_id)},
         reasoning={"effort": options.get("reasoning_effort"), "summary": None},
-        text={"format": _text_format(options)},
+        text={"format": text_format(options)},
         background=request.is_background,
         store=not run.turn.session.is_temporary,
         tools=[{"type": "function", **structs.asdict(function)} for function in tools.functions],
@@ -444,7 +444,7 @@ def _tool_choice(tools: CallerTools) -> Any:
     return {"type": "function", "name": tools.required}
 
 
-def _text_format(options: dict[str, Any]) -> dict[str, Any]:
+def text_format(options: dict[str, Any]) -> dict[str, Any]:
     form = options.get("response_format", {"type": "text"})
     return {"type": form["type"], **form.get("json_schema", {})}
 

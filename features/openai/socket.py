@@ -5,9 +5,10 @@ Responses of one lane follow each other, those of several are side by side. A di
 
 import asyncio
 import logging
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 from weakref import WeakValueDictionary
 
 from django.conf import settings
@@ -39,14 +40,18 @@ from web.socket.connection import SocketConnection
 # Of one connection, as OpenAI has them: responses in progress, and lanes with names.
 MAX_AT_ONCE: Final = 16
 MAX_LANES: Final = 32
-# Frames of one connection that wait for the responses before them, and what they have together with those that are not generated.
+# Frames of one connection that wait for the responses before them.
 MAX_WAITING: Final = 64
+# Of one connection: what waits has as many together, and so has what was not generated.
 MAX_BYTES: Final = 512 * 1024
+# A client that reads nothing for so long loses its connection.
+NOT_READ_S: Final = 20.0
 # Responses that start at once for one user, and in this process: apart from the threads of sockets, since a start may wait for
 # files to be read.
 STARTS_OF_USER: Final = 2
 _THREADS: Final = ThreadPoolExecutor(16, thread_name_prefix="responses")
 
+R = TypeVar("R")
 logger = logging.getLogger(__name__)
 _starts: Final[WeakValueDictionary[int, asyncio.Semaphore]] = WeakValueDictionary()
 
@@ -55,6 +60,9 @@ class ResponsesConsumer(SocketConnection):
     async def connect(self) -> None:
         self.outbox = EventOutbox()
         self.lanes: dict[str, Lane] = {}
+        # Bodies that were not generated, as JSON by id, the oldest first.
+        self.warmed: dict[str, bytes] = {}
+        self.sending = asyncio.Lock()
         self.tasks: set[asyncio.Task[None]] = set()
         self.at_once = asyncio.Semaphore(MAX_AT_ONCE)
         self.credentials = HandshakeCredentials(token=read_token(self.scope["headers"], "bearer"))
@@ -107,8 +115,9 @@ class ResponsesConsumer(SocketConnection):
 
     def _queue(self, frame: CreateFrame) -> None:
         """Answer the frame when the ones before it in its lane have been answered. Raises ApiError."""
-        self._check_size(len(frame.data))
-        if sum(len(lane.waiting) for lane in self.lanes.values()) >= MAX_WAITING:
+        waiting = [queued for lane in self.lanes.values() for queued in lane.waiting]
+        size = len(frame.data) + sum(len(queued.data) for queued in waiting)
+        if len(waiting) >= MAX_WAITING or size > MAX_BYTES:
             raise ApiError("rate_limited", "Too many requests of this connection wait.")
         lane = self.lanes.get(frame.lane)
         if lane is None:
@@ -122,13 +131,6 @@ class ResponsesConsumer(SocketConnection):
             task = asyncio.create_task(self._answer_lane(lane))
             self.tasks.add(task)
             task.add_done_callback(self.tasks.discard)
-
-    def _check_size(self, added: int) -> None:
-        """Check how many bytes of requests the connection has. Raises ApiError."""
-        if added + sum(lane.size for lane in self.lanes.values()) > MAX_BYTES:
-            raise ApiError(
-                "rate_limited", f"The requests of this connection have more than {MAX_BYTES} bytes."
-            )
 
     async def _answer_lane(self, lane: Lane) -> None:
         while lane.waiting:
@@ -156,16 +158,14 @@ class ResponsesConsumer(SocketConnection):
     async def _start_next(self, lane: Lane) -> StartedResponse | None:
         """Start the response of the next frame, which is not kept while it is answered; None if it is warmed up alone."""
         frame = lane.waiting.popleft()
-        request = Request.of(self.credentials, frame, self.lanes.values())
-        async with _starts.setdefault(self.user.pk, asyncio.Semaphore(STARTS_OF_USER)):
-            if frame.is_generated:
-                started = await in_thread_of(_THREADS, start, request)
-                lane.unstored = None if started.is_stored else started.part.run.pk
-                return started
-            response, data = await in_thread_of(_THREADS, warm_up, request)
-        lane.warmed = {}
-        self._check_size(len(data))
-        lane.warmed = {response["id"]: data}
+        unstored = frozenset(lane.unstored for lane in self.lanes.values() if lane.unstored)
+        request = Request(self.credentials, frame, unstored, dict(self.warmed))
+        if frame.is_generated:
+            started = await self._in_turn(start, request)
+            lane.unstored = None if started.is_stored else started.part.run.pk
+            return started
+        response, data = await self._in_turn(warm_up, request)
+        self._remember_warmed(response["id"], data)
         begun = {**response, "status": "in_progress"}
         states = (("created", begun), ("in_progress", begun), ("completed", response))
         for number, (kind, state) in enumerate(states):
@@ -173,9 +173,36 @@ class ResponsesConsumer(SocketConnection):
             await self._send_event(EncodedEvent(members, json.encode({**members, "response": state})), lane)
         return None
 
+    async def _in_turn(self, function: Callable[[Request], R], request: Request) -> R:
+        """Call a function in a thread, as one of the few of its user. It counts until it ends, whoever still waits for it."""
+        slots = _starts.setdefault(self.user.pk, asyncio.Semaphore(STARTS_OF_USER))
+        await slots.acquire()
+        work = asyncio.ensure_future(in_thread_of(_THREADS, function, request))
+
+        def release(ended: asyncio.Future[R]) -> None:
+            slots.release()
+            if not ended.cancelled():
+                ended.exception()  # read, since a connection that has ended reads it no more
+
+        work.add_done_callback(release)
+        return await asyncio.shield(work)
+
+    def _remember_warmed(self, response_id: str, data: bytes) -> None:
+        """Keep a body for what continues it, and forget the oldest ones that there is no room for."""
+        self.warmed[response_id] = data
+        while len(self.warmed) > MAX_LANES or sum(map(len, self.warmed.values())) > MAX_BYTES:
+            del self.warmed[next(iter(self.warmed))]
+
     async def _send_event(self, event: EncodedEvent, lane: Lane) -> None:
-        await self.outbox.wait_for_space()
-        self.outbox.put(encode_event(event, lane.name))
+        # One lane at a time: all of them would find the same space.
+        async with self.sending:
+            try:
+                async with asyncio.timeout(NOT_READ_S):
+                    await self.outbox.wait_for_space()
+            except TimeoutError:
+                self._close_slow_socket()
+                return
+            self.outbox.put(encode_event(event, lane.name))
 
 
 def _describe(error: Exception) -> ErrorDescription:

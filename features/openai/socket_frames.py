@@ -68,8 +68,11 @@ def parse_create(frame: Mapping[str, Any], lane: str, text: str) -> CreateFrame:
 
 
 def join_bodies(before: Mapping[str, Any], body: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the body that asks what `body` does, behind the input of one that was not answered."""
+    """Return the body that asks what `body` does, behind the input of one that was not answered. Raises ApiError."""
     named = {name: before[name] for name in ("previous_response_id", "conversation") if name in before}
+    conversation = body.get("conversation")
+    if conversation is not None and named and conversation != named.get("conversation"):
+        raise ApiError("invalid_value", "What it continues names another place.", field="conversation")
     rest = {name: value for name, value in body.items() if name != "previous_response_id"}
     return {**rest, **named, "input": [*_items(before.get("input")), *_items(body.get("input"))]}
 

@@ -6,19 +6,25 @@ A connection continues what it has asked for itself, also where that is not stor
 import json
 import time
 from collections import deque
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 from uuid import UUID, uuid4
 
-from msgspec import UNSET, structs
+from msgspec import structs
 
 from chat.protocol.errors import ApiError
 from features.openai.authentication import Caller
 from features.openai.offered_models import find_model
 from features.openai.response_body import OpenAIResponseBody
 from features.openai.response_parts import RESPONSE_ID, ResponsePart
-from features.openai.responses import OpenAIResponseAnswer, find_answerable, start_response, with_items
+from features.openai.responses import (
+    OpenAIResponseAnswer,
+    find_answerable,
+    start_response,
+    text_format,
+    with_items,
+)
 from features.openai.socket_frames import CreateFrame, join_bodies
 from features.openai.sse import Reader, reading_as
 from web.socket.authentication import HandshakeCredentials
@@ -33,19 +39,13 @@ MAX_WARMED_BYTES: Final = 256 * 1024
 class Lane:
     """The responses of one `stream_id`, which follow each other.
 
-    unstored: the run of the latest one, if it is not stored.  warmed: the body of the latest one that was not generated, as JSON
-    by its id.
+    unstored: the run of the latest one, if it is not stored.
     """
 
     name: str
     waiting: deque[CreateFrame] = field(default_factory=deque)
     is_busy: bool = False
     unstored: UUID | None = None
-    warmed: Mapping[str, bytes] = field(default_factory=dict)
-
-    @property
-    def size(self) -> int:
-        return sum(len(frame.data) for frame in self.waiting) + sum(map(len, self.warmed.values()))
 
 
 class Request(NamedTuple):
@@ -55,12 +55,6 @@ class Request(NamedTuple):
     frame: CreateFrame
     unstored: frozenset[UUID]
     warmed: Mapping[str, bytes]
-
-    @classmethod
-    def of(cls, credentials: HandshakeCredentials, frame: CreateFrame, lanes: Collection[Lane]) -> "Request":
-        unstored = frozenset(lane.unstored for lane in lanes if lane.unstored)
-        warmed = {name: earlier for lane in lanes for name, earlier in lane.warmed.items()}
-        return cls(credentials, frame, unstored, warmed)
 
 
 class StartedResponse(NamedTuple):
@@ -85,12 +79,13 @@ def warm_up(request: Request) -> tuple[dict[str, Any], bytes]:
     Raises AuthenticationFailed, ApiError."""
     caller = Caller.of_token(request.credentials.token)
     body = _joined(request)
-    data = json.dumps(body).encode()
+    data = json.dumps(body, ensure_ascii=False).encode()
     if len(data) > MAX_WARMED_BYTES:
         raise ApiError("body_too_large", limit=MAX_WARMED_BYTES)
     parsed = OpenAIResponseBody.parse({**body, "store": None, "input": _NOT_CHECKED})
     if parsed.model:
         find_model(caller, parsed.model)
+    options = parsed.named_options()
     answer = OpenAIResponseAnswer(
         id=f"resp_{uuid4().hex}",
         object="response",
@@ -100,14 +95,14 @@ def warm_up(request: Request) -> tuple[dict[str, Any], bytes]:
         metadata=parsed.metadata or {},
         model=parsed.model or "",
         output=[],
-        parallel_tool_calls=True if parsed.parallel_tool_calls is UNSET else bool(parsed.parallel_tool_calls),
-        temperature=parsed.temperature or 1.0,
-        top_p=parsed.top_p or 1.0,
-        max_output_tokens=parsed.max_output_tokens or None,
+        parallel_tool_calls=options.get("parallel_tool_calls", True),
+        temperature=options.get("temperature", 1.0),
+        top_p=options.get("top_p", 1.0),
+        max_output_tokens=options.get("max_output_tokens"),
         previous_response_id=parsed.previous_response_id or None,
         conversation={},
-        reasoning={"effort": None, "summary": None},
-        text={"format": {"type": "text"}},
+        reasoning={"effort": options.get("reasoning_effort"), "summary": None},
+        text={"format": text_format(options)},
         background=False,
         store=False,
         tools=[

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from typing import Any
@@ -19,11 +20,14 @@ from chat.infrastructure.redis_client import async_redis
 from chat.log.publisher import Publisher
 from chat.models import Agent, Run, Scope, Session, TokenScope
 from chat.protocol.states import Status
-from features.openai import socket, sse
+from features.openai import socket, socket_turns, sse
+from features.openai.response_stream import EncodedEvent
+from features.openai.socket_frames import EventOutbox
 from tests import factories, sockets
 from tests.features.openai.test_waiting_requests import until
 from tests.web.socket.test_conversation import Worker
 from web.socket.hub import current_hub
+from web.socket.outbox import MAX_PACKETS
 from web.socket.rate_limit import BURST, MAX_REJECTED
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -190,18 +194,61 @@ async def test_what_is_not_generated_is_told_with_the_response_that_continues_it
         await refused(client, 404, "model_not_found", "model", "a")
 
 
-async def test_what_is_not_generated_counts_to_the_bytes_of_its_connection(
+async def test_of_what_is_not_generated_the_oldest_is_forgotten_where_there_is_no_room(
     dial: Dial, token: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(socket, "MAX_BYTES", 2_600)
+    monkeypatch.setattr(socket, "MAX_BYTES", 2_000)
     async with dial(token) as client:
-        await create(client, generate=False, input="x" * 1_000)
-        warmed = (await until_type(client, "response.completed"))["response"]
-        # As a frame it is within the limit, behind what it continues it is not.
-        more = {"input": "y" * 1_000, "previous_response_id": warmed["id"]}
-        await create(client, generate=False, **more, stream_id="a")
-        await refused(client, 429, "rate_limited", None, "a")
-        await begun(client, **more)
+        warmed = []
+        for lane, text in (("a", "x" * 1_400), ("b", "\u6f6e" * 250)):
+            await create(client, generate=False, input=text, stream_id=lane, temperature=0)
+            warmed.append((await until_type(client, "response.completed"))["response"])
+        assert [response["temperature"] for response in warmed] == [0, 0]
+        await create(client, previous_response_id=warmed[0]["id"])
+        await refused(client, 404, "previous_response_not_found", "previous_response_id")
+        await begun(client, previous_response_id=warmed[1]["id"])
+
+
+async def test_starts_count_until_they_end_also_when_their_connection_has_gone(
+    dial: Dial, token: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begins, ends, running = threading.Semaphore(0), threading.Event(), []
+
+    def wait_and_start(request: Any) -> Any:
+        running.append(request)
+        begins.release()
+        assert ends.wait(sockets.LIMIT_S)
+        return socket_turns.start(request)
+
+    monkeypatch.setattr(socket, "start", wait_and_start)
+    try:
+        for _ in range(2):
+            async with dial(token) as client:
+                for lane in ("a", "b", "c"):
+                    await create(client, stream_id=lane)
+                if not running:
+                    for _ in range(socket.STARTS_OF_USER):
+                        await asyncio.to_thread(begins.acquire, timeout=sockets.LIMIT_S)
+                # Answered by the server behind the frames before it.
+                await client.say(type="ping")
+                await refused(client, 400, "unknown_type", "type")
+        assert len(running) == socket.STARTS_OF_USER
+    finally:
+        ends.set()
+    await until(lambda: not sse.STREAMS._taken and not current_hub().topics)
+
+
+async def test_a_client_that_reads_nothing_loses_its_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(socket, "NOT_READ_S", 0.01)
+    consumer, closed = socket.ResponsesConsumer(), []
+    consumer.outbox, consumer.sending = EventOutbox(), asyncio.Lock()
+    monkeypatch.setattr(consumer, "_close_slow_socket", lambda: closed.append(True))
+    event, lane = EncodedEvent({}, b"{}"), socket_turns.Lane("")
+    while not closed:
+        await consumer._send_event(event, lane)
+    lines = "\n".join(consumer.outbox.pop_frames()).split("\n")
+    await consumer._send_event(event, lane)
+    assert (len(lines) <= MAX_PACKETS, closed, len(consumer.outbox.pop_frames())) == (True, [True], 1)
 
 
 # fmt: off
