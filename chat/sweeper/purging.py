@@ -1,6 +1,6 @@
 """Deletes sessions for good: temporary ones that are no longer in use, and those whose time in the trash is over.
 
-Only Redis knows whether a socket is subscribed: without Redis nothing is deleted.
+Only Redis knows whether a socket is subscribed to a temporary session: without Redis none of these is deleted.
 """
 
 import logging
@@ -20,10 +20,11 @@ from chat.sweeper.periodic import Batch, PeriodicJob, attempt_repair
 logger = logging.getLogger(__name__)
 
 EVERY_S: Final = 10.0
-# Nothing is deleted for so long after a sweeper has started: all processes may have restarted, and pages must connect
-# again first.
+TRASH_EVERY_S: Final = 5.0
+# No temporary session is deleted for so long after a sweeper has started: all processes may have restarted, and pages
+# must connect again first.
 WAIT_S: Final = 60.0
-# Per sweep; later sweeps do the rest.
+# Of each kind per sweep; later sweeps do the rest.
 SESSIONS_AT_ONCE: Final = 10
 
 
@@ -46,7 +47,7 @@ class TemporaryPurger(PeriodicJob):
         if self._now_s < self._deletes_from:
             return Batch(0)
         deleted = sum(
-            attempt_repair(f"temporary session {session}", _expire_one, session)
+            attempt_repair(f"temporary session {session}", expire, session)
             for session in unused[:SESSIONS_AT_ONCE]
         )
         return Batch(deleted, has_more=len(unused) > SESSIONS_AT_ONCE)
@@ -76,24 +77,11 @@ def _being_answered(sessions: list[UUID]) -> list[UUID]:
     return list(live.values_list("turn__session", flat=True).distinct())
 
 
-def _expire_one(session: UUID) -> int:
-    return int(expire(session))
-
-
-TRASH_EVERY_S: Final = 5.0
-# Per sweep; later sweeps do the rest.
-TRASHED_AT_ONCE: Final = 10
-
-
 class TrashPurger(PeriodicJob):
     every_s = TRASH_EVERY_S
     what = "sessions of the trash"
 
     def work(self) -> Batch:
-        waiting = list(Session.with_trash.to_purge().values_list("pk", flat=True)[:TRASHED_AT_ONCE])
-        purged = sum(attempt_repair(f"session {session}", _purge_from_trash, session) for session in waiting)
-        return Batch(purged, has_more=len(waiting) == TRASHED_AT_ONCE)
-
-
-def _purge_from_trash(session: UUID) -> int:
-    return int(purge(session))
+        waiting = list(Session.with_trash.to_purge().values_list("pk", flat=True)[:SESSIONS_AT_ONCE])
+        purged = sum(attempt_repair(f"session {session}", purge, session) for session in waiting)
+        return Batch(purged, has_more=len(waiting) == SESSIONS_AT_ONCE)
