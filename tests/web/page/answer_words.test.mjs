@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { duration } from "../../../web/static/chat/elements/durations.js";
+import { duration } from "../../../web/static/chat/elements/formats.js";
 import { about, outcomeText, stepsText } from "../../../web/static/chat/tools/tool_texts.js";
 import { rowsOf } from "../../../web/static/chat/answer/usage.js";
 import { setUpTools } from "./tool_cards.mjs";

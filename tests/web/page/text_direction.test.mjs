@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { directionOf } from "../../../web/static/chat/markdown/text_direction.js";
+import { directionOf } from "../../../web/static/chat/elements/visible_text.js";
 
 test("a text is read in the direction of its letters, whatever word it begins with", () => {
   assert.equal(directionOf("\u0645\u0631\u062d\u0628\u0627 1."), "rtl");

@@ -47,7 +47,7 @@
       const isTouched = matchMedia("(hover: none) and (pointer: coarse)").matches;
       const sendKey = localStorage.getItem("turnwire.sendKey") ?? (isTouched ? "ctrl-enter" : "enter");
       const isPlain = sendKey !== "ctrl-enter" || event.ctrlKey || event.metaKey;
-      // As in elements/composition.js.
+      // As in elements/text_field.js.
       const isComposing = event.isComposing || event.keyCode === 229;
       const isSending = isPlain && !event.shiftKey && !event.altKey && !isComposing;
       if (isInField && event.key === "Enter" && isSending) remember(event);

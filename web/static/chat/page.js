@@ -1,7 +1,7 @@
 /** Connects the parts of the page. The URL's fragment names what is open (frame/address.js). */
 
 import { attachAccountMenu } from "./frame/account_menu.js";
-import { announcer } from "./elements/announcer.js";
+import { announcer, Notice } from "./elements/notices.js";
 import { AnswerSettings } from "./composer/answer_settings.js";
 import { SessionSidebar } from "./sessions/session_sidebar.js";
 import { CompressionStatus } from "./frame/compression_status.js";
@@ -9,7 +9,7 @@ import { Composer } from "./composer/composer.js";
 import { Connection } from "./frame/connection.js";
 import { ContextMeter } from "./frame/context_meter.js";
 import { Conversation } from "./conversation/conversation.js";
-import { decorate } from "./elements/decorate.js";
+import { decorate } from "./elements/icons.js";
 import { Find } from "./conversation/find.js";
 import { draftOf, Drafts } from "./composer/drafts.js";
 import { Failures } from "./frame/failures.js";
@@ -21,7 +21,6 @@ import { showModelNotices } from "./frame/model_notices.js";
 import { messageActions } from "./conversation/message_actions.js";
 import { readAddress } from "./frame/address.js";
 import { Knowledge } from "./knowledge/knowledge.js";
-import { Notice } from "./elements/notice.js";
 import { Projects } from "./projects/projects.js";
 import { MessageSender } from "./composer/message_sender.js";
 import { notifyOfEnd } from "./frame/notifications.js";

@@ -1,8 +1,7 @@
 /** Edits the text of an answer in its place. Ctrl+Enter saves, Escape cancels. */
 
 import { h } from "../elements/element.js";
-import { autosize } from "../elements/autosize.js";
-import { isComposing } from "../elements/composition.js";
+import { autosize, isComposing } from "../elements/text_field.js";
 import { t } from "../i18n.js";
 
 export class AnswerEditor {

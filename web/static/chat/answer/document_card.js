@@ -2,7 +2,7 @@
 
 import { openSource } from "./open_source.js";
 import { h } from "../elements/element.js";
-import { hostOf } from "../elements/hosts.js";
+import { hostOf } from "../elements/formats.js";
 import { t } from "../i18n.js";
 import { icon } from "../elements/icons.js";
 import { shown } from "../elements/visible_text.js";

@@ -1,6 +1,6 @@
 /** The collapsed reasoning of a model with its duration. Rendered only when it is opened. */
 
-import { duration } from "../elements/durations.js";
+import { duration } from "../elements/formats.js";
 import { assign, h } from "../elements/element.js";
 import { t } from "../i18n.js";
 import { icon } from "../elements/icons.js";

@@ -1,6 +1,6 @@
 /** Formats the timing and usage of an answer as rows. Pure. */
 
-import { duration, tenths, whole } from "../elements/durations.js";
+import { duration, tenths, whole } from "../elements/formats.js";
 import { language, t, tn } from "../i18n.js";
 import { referenceOf } from "./run_reference.js";
 

@@ -3,7 +3,7 @@
  * agents, "/" saved prompts. The focus stays in the field: the list is one that a text field controls (WAI-ARIA 1.2).
  */
 
-import { isComposing } from "../elements/composition.js";
+import { isComposing } from "../elements/text_field.js";
 import { h } from "../elements/element.js";
 import { icon } from "../elements/icons.js";
 import { place } from "../elements/menu.js";

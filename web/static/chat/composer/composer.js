@@ -3,14 +3,13 @@
  * page.
  */
 
-import { autosize } from "../elements/autosize.js";
+import { autosize, isComposing } from "../elements/text_field.js";
 import { Dictation } from "./dictation.js";
 import { DraftFiles } from "./draft_files.js";
 import { t } from "../i18n.js";
 import { EMPTY, fullText, hasText, isEmpty, isLong, joinDrafts } from "./pasted_texts.js";
 import { PastedView } from "./pasted_view.js";
 import { sendKey } from "../settings/preferences.js";
-import { isComposing } from "../elements/composition.js";
 import { attachMenu } from "../elements/menu.js";
 
 /** @import {Draft, DraftFile} from "./pasted_texts.js" */

@@ -4,7 +4,7 @@
  */
 
 import { h } from "../elements/element.js";
-import { closeOnLeave } from "../elements/popover_details.js";
+import { closeOnLeave } from "../elements/menu.js";
 import { t } from "../i18n.js";
 import { icon } from "../elements/icons.js";
 import { MOST, chooseModels, isSame, withPick } from "./model_choice.js";

@@ -3,7 +3,7 @@
 import { apiErrorText } from "../answer/status_texts.js";
 import { attemptOrClose, dialog, open } from "../elements/dialogs.js";
 import { h } from "../elements/element.js";
-import { askFor, text } from "../elements/form_dialog.js";
+import { askFor, text } from "../elements/forms.js";
 import { icon } from "../elements/icons.js";
 import { shown } from "../elements/visible_text.js";
 import { t } from "../i18n.js";

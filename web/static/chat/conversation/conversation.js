@@ -5,8 +5,7 @@
 
 import { AnswerView } from "../answer/answer_view.js";
 import { ColumnsView } from "./columns_view.js";
-import { bringIntoSight } from "../elements/bring_into_sight.js";
-import { h, setChildren } from "../elements/element.js";
+import { bringIntoSight, h, setChildren } from "../elements/element.js";
 import { AutoScroll } from "./auto_scroll.js";
 import { OlderMessages } from "./older_messages.js";
 import { keepTimes } from "../elements/sent_time.js";

@@ -1,7 +1,7 @@
 /** The bar that finds words in the open chat, and goes to its beginning or to a date. Loaded on first use. */
 
 import * as api from "../server/api.js";
-import { isComposing } from "../elements/composition.js";
+import { isComposing } from "../elements/text_field.js";
 import { h } from "../elements/element.js";
 import { icon } from "../elements/icons.js";
 import { t } from "../i18n.js";

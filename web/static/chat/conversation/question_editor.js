@@ -1,6 +1,6 @@
 /** Edits a question in place. Enter sends, Shift+Enter inserts a line break, Escape cancels. */
 
-import { isComposing } from "../elements/composition.js";
+import { isComposing } from "../elements/text_field.js";
 import { h } from "../elements/element.js";
 import { t } from "../i18n.js";
 

@@ -1,6 +1,6 @@
 /** Marks the words of a search in one message, by the browser's highlights: the document stays as it is. */
 
-import { bringIntoSight } from "../elements/bring_into_sight.js";
+import { bringIntoSight } from "../elements/element.js";
 import { UNSPACED, WORD_START, normalForm, normalFormWithPlaces } from "../state/normal_form.js";
 
 const NAME = "found";

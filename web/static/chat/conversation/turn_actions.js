@@ -1,7 +1,7 @@
 /** The user's actions on a conversation. Each returns whether the server accepted it; failures are reported. */
 
 import * as api from "../server/api.js";
-import { UndoNotice } from "../elements/undo_notice.js";
+import { UndoNotice } from "../elements/notices.js";
 import { sendFeedback } from "../feedback/feedback_view.js";
 import { t } from "../i18n.js";
 import { changeQuestion, deleteMessage, editAnswer, forkSession, restoreSession } from "../server/sessions_api.js";

@@ -1,4 +1,7 @@
-/** Creates DOM elements in one expression. Strings become text nodes; HTML cannot be passed. */
+/**
+ * Creates DOM elements in one expression (strings become text nodes; HTML cannot be passed), changes what differs in
+ * them, and scrolls to them.
+ */
 
 /**
  * @template {keyof HTMLElementTagNameMap} T
@@ -44,4 +47,15 @@ export function setChildren(parent, wanted) {
   wanted.forEach((child, i) => {
     if (parent.children[i] !== child) parent.insertBefore(child, parent.children[i] ?? null);
   });
+}
+
+/**
+ * Scrolls to an element, and once more when its neighbours have their sizes: messages off the screen have an estimated one
+ * (content-visibility) until they come near, and what grows above pushes the element down.
+ * @param {Element} element @param {ScrollIntoViewOptions} [options]
+ */
+export function bringIntoSight(element, options) {
+  element.scrollIntoView(options);
+  // The first frame finds out what is near, and the second draws it.
+  requestAnimationFrame(() => requestAnimationFrame(() => element.scrollIntoView(options)));
 }

@@ -1,6 +1,6 @@
 /**
- * The page's icons: strokes in a 24-unit box, in the colour of the text. They are hidden from screen
- * readers: the element that contains an icon has its own accessible name.
+ * The page's icons: strokes in a 24-unit box, in the colour of the text. They are hidden from screen readers: the
+ * element that contains an icon has its own accessible name.
  */
 
 const SVG = "http://www.w3.org/2000/svg";
@@ -92,4 +92,12 @@ export function icon(name) {
   path.setAttribute("d", PATHS[name]);
   svg.append(path);
   return svg;
+}
+
+/** `data-icon` names the icon; a control without text shows its label on hover. @param {ParentNode} place */
+export function decorate(place) {
+  for (const control of /** @type {NodeListOf<HTMLElement>} */ (place.querySelectorAll("[data-icon]"))) {
+    control.prepend(icon(/** @type {IconName} */ (control.dataset.icon)));
+    if (!control.textContent?.trim()) control.title = control.getAttribute("aria-label") ?? "";
+  }
 }

@@ -1,7 +1,4 @@
-/**
- * A menu that opens from a button: a native popover, which the browser closes on Escape or a click elsewhere, with the
- * usual menu keys: arrows, Home, End, first letters.
- */
+/** What opens over the page: menus, and <details> that close as menus do. */
 
 import { h } from "./element.js";
 import { icon } from "./icons.js";
@@ -160,4 +157,38 @@ export function place(menu, anchor) {
   const left = isRight ? from.right - width : from.left;
   menu.style.left = `${Math.max(GAP_PX, Math.min(left, innerWidth - width - GAP_PX))}px`;
   menu.style.top = `${Math.max(GAP_PX, isAbove ? from.top - height - GAP_PX : from.bottom + GAP_PX)}px`;
+}
+
+const EDGE_PX = 8;
+
+/** @param {HTMLDetailsElement} details @param {() => void} [opened] */
+export function closeOnLeave(details, opened = () => {}) {
+  const summary = details.querySelector("summary");
+  document.addEventListener("click", (event) => {
+    if (!details.contains(/** @type {Node} */ (event.target))) details.open = false;
+  });
+  details.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || !details.open) return;
+    event.stopPropagation(); // it would stop the answer, or close the drawer
+    details.open = false;
+    summary.focus();
+  });
+  details.addEventListener("focusout", (event) => {
+    const to = /** @type {Node|null} */ (event.relatedTarget);
+    if (to && !details.contains(to)) details.open = false;
+  });
+  details.addEventListener("toggle", () => {
+    if (!details.open) return;
+    keepInside(/** @type {HTMLElement} */ (summary.nextElementSibling));
+    opened();
+  });
+}
+
+/** @param {HTMLElement} card as wide as its content, from its summary on */
+function keepInside(card) {
+  card.style.translate = "";
+  const { left, right } = card.getBoundingClientRect();
+  // Not innerWidth, which grows on phones with what sticks out.
+  const toTheLeft = Math.min(0, document.documentElement.clientWidth - EDGE_PX - right);
+  if (toTheLeft < 0) card.style.translate = `${Math.max(EDGE_PX - left, toTheLeft)}px`;
 }

@@ -1,9 +1,8 @@
 /**
  * Shows texts of others where people decide by reading them: characters that nobody sees, or that turn the direction of
- * what follows, as escapes; and the direction of each text by itself. The first functions are pure.
- *
- * Kept is what a script needs: joiners after letters of scripts that join, variants of Han and Mongolian letters, and
- * emoji as people write them, of several pictures and as flags.
+ * what follows, as escapes; and the direction of each text by itself. What needs no element is pure. Kept is what a
+ * script needs: joiners after letters of scripts that join, variants of Han and Mongolian letters, and emoji as people
+ * write them, of several pictures and as flags.
  */
 
 import { h } from "./element.js";
@@ -73,3 +72,22 @@ function nodesOf(text) {
     part.isEscape ? h("span", { class: "escape" }, part.text) : new Text(part.text),
   );
 }
+
+const LETTER = /\p{L}/gu;
+const RIGHT_TO_LEFT =
+  /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}\p{Script=Adlam}]/gu;
+/** Of the letters: technical prose in Arabic is often half Latin, and English prose quotes a word at a time. */
+const LEAST_SHARE = 0.3;
+/** More would cost each frame of a long block, and say nothing new. */
+const MOST_CHARACTERS = 2_000;
+
+/** @param {string} text @returns {"rtl"|"ltr"|null} null: it has no letters */
+export function directionOf(text) {
+  const begin = text.slice(0, MOST_CHARACTERS);
+  const letters = count(begin, LETTER);
+  if (letters === 0) return null;
+  return count(begin, RIGHT_TO_LEFT) >= letters * LEAST_SHARE ? "rtl" : "ltr";
+}
+
+/** @param {string} text @param {RegExp} kind */
+const count = (text, kind) => text.match(kind)?.length ?? 0;

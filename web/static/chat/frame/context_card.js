@@ -1,7 +1,7 @@
 /** The card of the ring: what fills the context window, and what is summarised next. */
 
 import { h } from "../elements/element.js";
-import { whole } from "../elements/durations.js";
+import { whole } from "../elements/formats.js";
 import { PopoverCard } from "../elements/popover_card.js";
 import { t } from "../i18n.js";
 import { compressionText, leftOutText, partsOf } from "./context_parts.js";

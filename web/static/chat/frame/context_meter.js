@@ -1,6 +1,6 @@
 /** The ring in the bar: how full the context windows of the models are that answered last. */
 
-import { percent } from "../elements/durations.js";
+import { percent } from "../elements/formats.js";
 import { readRun } from "../server/api.js";
 import { t } from "../i18n.js";
 import { levelOf, measuredRuns, shareOf } from "./context_parts.js";

@@ -3,7 +3,7 @@
 import { answerTo, isLive } from "../state/session_state.js";
 import { columnsOf } from "../state/columns.js";
 import { t, tn } from "../i18n.js";
-import { whole } from "../elements/durations.js";
+import { whole } from "../elements/formats.js";
 
 /** @import {ContextUsage, Message, SessionState} from "../types.js" */
 

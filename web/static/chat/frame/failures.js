@@ -3,7 +3,7 @@
 import { redirectToLogin } from "./login_redirect.js";
 
 export class Failures {
-  /** @param {import("../elements/notice.js").Notice} notice */
+  /** @param {import("../elements/notices.js").Notice} notice */
   constructor(notice) {
     /** @param {{status?: number, code?: string, message?: string}} error */
     this.failed = (error) => {

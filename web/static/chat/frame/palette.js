@@ -4,7 +4,7 @@
  */
 
 import { pageEntries, recentChats, searchChats, withWords } from "./palette_entries.js";
-import { isComposing } from "../elements/composition.js";
+import { isComposing } from "../elements/text_field.js";
 import { dialog, open } from "../elements/dialogs.js";
 import { h } from "../elements/element.js";
 import { icon } from "../elements/icons.js";

@@ -1,6 +1,6 @@
 /** The keys of the page: one table, by which they are handled and shown. */
 
-import { isComposing } from "../elements/composition.js";
+import { isComposing } from "../elements/text_field.js";
 import { sideKeys, t } from "../i18n.js";
 import { sendKey } from "../settings/preferences.js";
 

@@ -3,7 +3,7 @@
  * screens. The browser remembers whether the column is collapsed.
  */
 
-import { isComposing } from "../elements/composition.js";
+import { isComposing } from "../elements/text_field.js";
 
 const KEPT_AS = "turnwire.sidebar";
 /** As in page.css. */

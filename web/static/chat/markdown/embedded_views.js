@@ -3,8 +3,7 @@
 import { CodeBlock } from "./code_block.js";
 import { Formula } from "./formula.js";
 import { ADDRESS_OF_LINK } from "../state/citation_numbers.js";
-import { bringIntoSight } from "../elements/bring_into_sight.js";
-import { h } from "../elements/element.js";
+import { bringIntoSight, h } from "../elements/element.js";
 import { t } from "../i18n.js";
 import { copyButton } from "../elements/copy_button.js";
 import { patchNodes } from "../elements/patch.js";

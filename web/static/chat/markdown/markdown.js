@@ -9,7 +9,7 @@ import { marked } from "./markdown_rules.js";
 import { patchNodes } from "../elements/patch.js";
 import { EmbeddedViews } from "./embedded_views.js";
 import { sanitize } from "./sanitizer.js";
-import { directionOf } from "./text_direction.js";
+import { directionOf } from "../elements/visible_text.js";
 
 /** @import {Source} from "../types.js" */
 /** @import {Token} from "marked" */

@@ -8,7 +8,7 @@ import { readAddress } from "../frame/address.js";
 import { restoreSession } from "../server/sessions_api.js";
 import { titleOf } from "./session_list.js";
 import { hasTrash, mayDelete } from "./trash_state.js";
-import { UndoNotice } from "../elements/undo_notice.js";
+import { UndoNotice } from "../elements/notices.js";
 
 /** @import {Session} from "../types.js" */
 /** @import {MenuItem} from "../elements/menu.js" */

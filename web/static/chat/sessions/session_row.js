@@ -1,6 +1,6 @@
 /** A row of the session list: link, marks, menu, and the title edited in place. */
 
-import { isComposing } from "../elements/composition.js";
+import { isComposing } from "../elements/text_field.js";
 import { h } from "../elements/element.js";
 import { sessionAddress } from "../frame/address.js";
 import { t } from "../i18n.js";

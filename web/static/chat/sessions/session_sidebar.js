@@ -5,11 +5,11 @@ import { SessionSelection } from "./session_selection.js";
 import { SessionStore } from "./session_store.js";
 import { TagFilter } from "../tags/tag_filter.js";
 import { hasTrash, mayDeleteAll } from "./trash_state.js";
-import { UndoNotice } from "../elements/undo_notice.js";
+import { UndoNotice } from "../elements/notices.js";
 import { WaitingChats } from "./waiting_chats.js";
 import { tn, t } from "../i18n.js";
 import { changeSession, changeSessions, markSeen } from "../server/sessions_api.js";
-import { isComposing } from "../elements/composition.js";
+import { isComposing } from "../elements/text_field.js";
 
 /** @import {Session, SessionState} from "../types.js" */
 

@@ -1,6 +1,6 @@
 /** The setting of the models with which new chats begin. Each tick is stored at once. */
 
-import { boxes, checked, group } from "../elements/check_boxes.js";
+import { boxes, checked, group } from "../elements/forms.js";
 import { h, setChildren } from "../elements/element.js";
 import { t } from "../i18n.js";
 import { MOST } from "../composer/model_choice.js";

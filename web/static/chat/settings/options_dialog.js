@@ -1,13 +1,12 @@
 /** The dialog that sets how a chat, or only its next message, is answered: tools, prompt, run options. */
 
-import { askFor, text } from "../elements/form_dialog.js";
+import { askFor, text, radioGroup } from "../elements/forms.js";
 import { h } from "../elements/element.js";
 import { OptionsForm, refusedText } from "./options_form.js";
-import { radioGroup } from "../elements/radio_group.js";
 import { t } from "../i18n.js";
 import { ToolChoice } from "../tools/tool_choice.js";
 
-/** @import {Part} from "../elements/form_dialog.js" */
+/** @import {Part} from "../elements/forms.js" */
 /** @import {ChatOptions} from "../composer/chat_options.js" */
 /** @import {Agent, Model} from "../types.js" */
 

@@ -1,7 +1,7 @@
 /** The fields of run options: how the models of a chat, of an agent, or of one message, answer. They neither load nor store. */
 
 import { apiErrorText } from "../answer/status_texts.js";
-import { Field, line, text } from "../elements/form_dialog.js";
+import { Field, line, text } from "../elements/forms.js";
 import { h } from "../elements/element.js";
 import { t } from "../i18n.js";
 

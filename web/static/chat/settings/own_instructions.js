@@ -1,6 +1,6 @@
 /** The setting of the user's instructions for all chats: a text, which is saved by a button, and a box that switches it off. */
 
-import { text } from "../elements/form_dialog.js";
+import { text } from "../elements/forms.js";
 import { h } from "../elements/element.js";
 import { tokenText } from "../files/file_texts.js";
 import { t } from "../i18n.js";

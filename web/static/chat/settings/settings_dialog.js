@@ -2,7 +2,7 @@
 
 import * as api from "../server/api.js";
 import * as preferences from "./preferences.js";
-import { radioGroup } from "../elements/radio_group.js";
+import { radioGroup } from "../elements/forms.js";
 import { dialog, open } from "../elements/dialogs.js";
 import { h } from "../elements/element.js";
 import { icon } from "../elements/icons.js";

@@ -1,7 +1,6 @@
 /** Translated texts about tool calls: for the line of a collapsed timeline and for each call in it. Pure. */
 
-import { duration, percent } from "../elements/durations.js";
-import { hostOf } from "../elements/hosts.js";
+import { duration, percent, hostOf } from "../elements/formats.js";
 import { firstFilled, t, tn } from "../i18n.js";
 import { nameOf, toolCards } from "./tool_cards.js";
 

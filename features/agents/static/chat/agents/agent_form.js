@@ -1,9 +1,7 @@
 /** The form of one agent. It neither loads nor stores agents. */
 
 import { AgentKnowledge } from "./agent_knowledge.js";
-import { boxes, boxRow, checked, group } from "../elements/check_boxes.js";
-import { Field, nonEmptyLines } from "../elements/form_dialog.js";
-import { radioGroup } from "../elements/radio_group.js";
+import { boxes, boxRow, checked, group, Field, nonEmptyLines, radioGroup } from "../elements/forms.js";
 import { h } from "../elements/element.js";
 import { OptionsForm } from "../settings/options_form.js";
 import { t } from "../i18n.js";

@@ -1,7 +1,7 @@
 /** What an agent searches: knowledge bases, and files that become documents of one of them when the agent is saved. */
 
 import { addMember, createBase, deleteBase, deleteDocument } from "../knowledge/knowledge_api.js";
-import { boxes, boxRow, checked, group } from "../elements/check_boxes.js";
+import { boxes, boxRow, checked, group } from "../elements/forms.js";
 import { documentsOf } from "../knowledge/document_list.js";
 import { entryOfUpload } from "../files/file_entry.js";
 import { takeDrops } from "../files/file_drops.js";

@@ -1,7 +1,7 @@
 /** Picks the agent of the open chat, or of the next new one. */
 
 import { h } from "../elements/element.js";
-import { closeOnLeave } from "../elements/popover_details.js";
+import { closeOnLeave } from "../elements/menu.js";
 import { t } from "../i18n.js";
 import { icon } from "../elements/icons.js";
 import { readAllPages } from "../server/sessions_api.js";

@@ -6,7 +6,7 @@ import * as api from "../server/api.js";
 import { ask, dialog, open } from "../elements/dialogs.js";
 import { h } from "../elements/element.js";
 import { icon } from "../elements/icons.js";
-import { showRows } from "../elements/managed_rows.js";
+import { showRows } from "../elements/forms.js";
 import { t } from "../i18n.js";
 import { refusedText } from "../settings/options_form.js";
 import { readBases } from "../knowledge/knowledge_api.js";

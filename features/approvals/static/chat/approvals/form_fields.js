@@ -1,6 +1,6 @@
 /** The fields of a form, which is a JSON Schema of an object with primitive properties, and the values entered in them. */
 
-import { autosize } from "../elements/autosize.js";
+import { autosize } from "../elements/text_field.js";
 import { h } from "../elements/element.js";
 import { shown, visibleText } from "../elements/visible_text.js";
 import { t } from "../i18n.js";

@@ -1,6 +1,6 @@
 /** The feedback on an answer: thumb up or down, and a text. Pressing the thumb again removes it. */
 
-import { isComposing } from "../elements/composition.js";
+import { isComposing } from "../elements/text_field.js";
 import { assign, h } from "../elements/element.js";
 import { t } from "../i18n.js";
 import { icon } from "../elements/icons.js";

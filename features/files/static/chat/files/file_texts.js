@@ -2,7 +2,7 @@
 
 import { byteText } from "../answer/api_error_texts.js";
 import { apiErrorText } from "../answer/status_texts.js";
-import { whole } from "../elements/durations.js";
+import { whole } from "../elements/formats.js";
 import { language, t, tn } from "../i18n.js";
 
 /** @import {FileEntry, FileProblem} from "./file_entry.js" */

@@ -6,7 +6,7 @@ import { h } from "../elements/element.js";
 import { t, tn } from "../i18n.js";
 import { acceptBase, changeBase, createBase, deleteBase, removeMember } from "./knowledge_api.js";
 import { unlessGone } from "../server/unless_gone.js";
-import { askFor, line, nonEmptyLines, text } from "../elements/form_dialog.js";
+import { askFor, line, nonEmptyLines, text } from "../elements/forms.js";
 import { isOwned } from "./knowledge_store.js";
 
 /** @import {MenuItem} from "../elements/menu.js" */

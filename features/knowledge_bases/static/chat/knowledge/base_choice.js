@@ -1,6 +1,6 @@
 /** What the composer's picker of knowledge bases shows: the names of those that are picked, and the open list. */
 
-import { radioGroup } from "../elements/radio_group.js";
+import { radioGroup } from "../elements/forms.js";
 import { h } from "../elements/element.js";
 import { knowledgeAddress } from "../frame/address.js";
 import { t, tn } from "../i18n.js";

@@ -4,7 +4,7 @@
  */
 
 import { icon } from "../elements/icons.js";
-import { closeOnLeave } from "../elements/popover_details.js";
+import { closeOnLeave } from "../elements/menu.js";
 
 /** @import {KnowledgeStore} from "./knowledge_store.js" */
 /** @import {BaseChoice} from "./base_choice.js" */

@@ -9,7 +9,7 @@ import { announcement, stateText } from "../files/file_texts.js";
 import { takeDrops } from "../files/file_drops.js";
 import { openFile } from "../files/open_file.js";
 import { readText } from "../files/files_api.js";
-import { askFor, line, text } from "../elements/form_dialog.js";
+import { askFor, line, text } from "../elements/forms.js";
 import { t } from "../i18n.js";
 import {
   addDocument,
@@ -22,7 +22,7 @@ import {
 import { unlessGone } from "../server/unless_gone.js";
 import { DocumentList, infoOf } from "./document_list.js";
 import { isEditable } from "./knowledge_store.js";
-import { hostOf } from "../elements/hosts.js";
+import { hostOf } from "../elements/formats.js";
 import { showText, visibleText } from "../elements/visible_text.js";
 
 /** @import {MenuItem} from "../elements/menu.js" */

@@ -8,7 +8,7 @@ import { t } from "../i18n.js";
 import { addMember, changeMember, readMembers, removeMember } from "./knowledge_api.js";
 import { RepeatedRead } from "../server/repeated_read.js";
 import { unlessGone } from "../server/unless_gone.js";
-import { Field } from "../elements/form_dialog.js";
+import { Field } from "../elements/forms.js";
 import { isOwned, isReadable } from "./knowledge_store.js";
 import { memberNote, roleNames, roleNote } from "./knowledge_texts.js";
 

@@ -1,7 +1,6 @@
 /** The instructions of a project, edited in place. What is not saved is kept while the page is open. */
 
-import { autosize } from "../elements/autosize.js";
-import { isComposing } from "../elements/composition.js";
+import { autosize, isComposing } from "../elements/text_field.js";
 import { h } from "../elements/element.js";
 import { t } from "../i18n.js";
 

@@ -1,10 +1,9 @@
 /** The dialog of the user's saved prompts: a list, from which each is created, edited and deleted. */
 
 import { ask, attemptOrClose, dialog, open } from "../elements/dialogs.js";
-import { askFor, line, text } from "../elements/form_dialog.js";
+import { askFor, line, text, showRows } from "../elements/forms.js";
 import { h } from "../elements/element.js";
 import { icon } from "../elements/icons.js";
-import { showRows } from "../elements/managed_rows.js";
 import { t } from "../i18n.js";
 import { deletePrompt, readPrompts, savePrompt } from "./prompts_api.js";
 

@@ -1,8 +1,7 @@
 /** The dialogs in which staff enter a provider, and what is known of one of its models. */
 
 import { apiErrorText } from "../answer/status_texts.js";
-import { askFor, line } from "../elements/form_dialog.js";
-import { boxes, checked, group } from "../elements/check_boxes.js";
+import { askFor, line, boxes, checked, group } from "../elements/forms.js";
 import { t } from "../i18n.js";
 import { saveModels, saveProvider } from "./providers_api.js";
 

@@ -4,7 +4,7 @@ import { ask, attemptOrClose, dialog, open } from "../elements/dialogs.js";
 import { editProvider } from "./provider_forms.js";
 import { h } from "../elements/element.js";
 import { icon } from "../elements/icons.js";
-import { showRows } from "../elements/managed_rows.js";
+import { showRows } from "../elements/forms.js";
 import { t, tn } from "../i18n.js";
 import { ProviderView } from "./provider_view.js";
 import { deleteProvider, readProviders } from "./providers_api.js";

@@ -2,7 +2,7 @@
 
 import { apiErrorText } from "../answer/status_texts.js";
 import { ask, dialog, open } from "../elements/dialogs.js";
-import { askFor, line } from "../elements/form_dialog.js";
+import { askFor, line } from "../elements/forms.js";
 import { h } from "../elements/element.js";
 import { icon } from "../elements/icons.js";
 import { menuButton } from "../elements/menu.js";

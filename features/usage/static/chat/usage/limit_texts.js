@@ -2,7 +2,7 @@
 
 import { clockTime } from "../answer/api_error_texts.js";
 import { apiErrorText } from "../answer/status_texts.js";
-import { percent } from "../elements/durations.js";
+import { percent } from "../elements/formats.js";
 import { t } from "../i18n.js";
 
 /** @import {LimitUse} from "./limit_status.js" */

@@ -1,9 +1,15 @@
-/** Dialogs with fields: what the server refuses is said at its field, and the dialog stays. */
+/**
+ * Forms: dialogs with fields, which stay and say at a field what the server refuses of it; groups of check boxes and of
+ * radio buttons; and the list of what a user manages with such a dialog.
+ */
 
 import { apiErrorText } from "../answer/status_texts.js";
 import { dialog, open } from "./dialogs.js";
 import { h } from "./element.js";
 import { t } from "../i18n.js";
+import { icon } from "./icons.js";
+
+/** @import {IconName} from "./icons.js" */
 
 let fieldCount = 0;
 
@@ -127,4 +133,54 @@ export function askFor(heading, { yes, fields, save, words = apiErrorText, look 
 function nameOf({ field = "" }, fields) {
   const names = Object.keys(fields).filter((name) => field === name || field.startsWith(`${name}.`));
   return names.sort((one, other) => other.length - one.length)[0] ?? "";
+}
+
+/** @param {Map<string, string>} names  value → what is shown @param {string[]} picked */
+export function boxes(names, picked) {
+  return [...names.keys()].map((value) => h("input", { type: "checkbox", value, checked: picked.includes(value) }));
+}
+
+/** @param {HTMLInputElement[]} inputs @returns {string[]} their values */
+export const checked = (inputs) => inputs.filter((input) => input.checked).map(({ value }) => value);
+
+/** @param {string} label @param {HTMLInputElement[]} inputs @param {Map<string, string>} names */
+export function group(label, inputs, names) {
+  const rows = inputs.map((input) => boxRow(input, names.get(input.value)));
+  return h("fieldset", { class: "group" }, h("legend", {}, label), ...rows);
+}
+
+/** @param {HTMLInputElement} input @param {string} name */
+export const boxRow = (input, name) => h("label", { class: "box" }, input, h("span", {}, name));
+
+let groupCount = 0;
+
+/**
+ * @template {string} T
+ * @param {string} label
+ * @param {{value: T, label: string, icon?: SVGElement}[]} options
+ * @param {T} chosen
+ * @param {(value: T) => void} choose
+ */
+export function radioGroup(label, options, chosen, choose) {
+  const name = `choice-${(groupCount += 1)}`;
+  const rows = options.map(({ value, label: text, icon }) => {
+    const button = h("input", { type: "radio", name, value, checked: value === chosen, onchange: () => choose(value) });
+    return h("label", {}, button, icon, h("span", {}, text));
+  });
+  return h("fieldset", { class: "choice" }, h("legend", {}, label), h("div", { class: "options" }, ...rows));
+}
+
+/**
+ * Shows the rows in `place`, and moves the focus to the first, or to the button.
+ * @param {HTMLElement} place @param {HTMLElement[]} rows
+ * @param {{symbol: IconName, none: string, create: string, onCreate: () => void, above?: HTMLElement|false}} options
+ */
+export function showRows(place, rows, { symbol, none, create, onCreate, above = false }) {
+  const words = rows.length === 0 && h("p", { class: "none" }, icon(symbol), none);
+  const button = h("button", { type: "button", class: "primary", onclick: onCreate }, icon("plus"), create);
+  place.replaceChildren(
+    h("div", { class: "sections" }, above, words, h("ul", { class: "rows" }, ...rows)),
+    h("div", { class: "row" }, button),
+  );
+  (rows[0]?.querySelector("button") ?? button).focus();
 }

@@ -1,4 +1,4 @@
-/** Formats durations and numbers in the user's language. */
+/** Formats durations and numbers in the user's language, and addresses as people name them. Pure. */
 
 import { language, t } from "../i18n.js";
 
@@ -24,3 +24,12 @@ export const percent = (share) => share.toLocaleString(language, { style: "perce
 
 /** @param {number} number */
 export const whole = (number) => Math.round(number).toLocaleString(language);
+
+/** @param {string|undefined|null} url @returns {string} empty if there is none */
+export function hostOf(url) {
+  try {
+    return new URL(url ?? "").host.replace(/^www\./, "");
+  } catch {
+    return "";
+  }
+}
