@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { readAllPages } from "../../../web/static/chat/server/sessions_api.js";
+import { readAllPages } from "../../../web/static/chat/server/api.js";
 
 globalThis.location = { origin: "https://chat.example.com" };
 

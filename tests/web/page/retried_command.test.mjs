@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, mock, test } from "node:test";
 
-import { RetriedCommand } from "../../../web/static/chat/server/retried_command.js";
+import { RetriedCommand } from "../../../web/static/chat/server/socket.js";
 
 const LONGEST_MS = 30_000;
 

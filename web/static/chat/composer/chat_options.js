@@ -1,8 +1,7 @@
 /** The tools, the prompt and the run options of the open chat, of the next new one, or of the next message alone. */
 
-import { changeSession } from "../server/sessions_api.js";
+import { changeSession, readSession } from "../server/api.js";
 import { readAddress } from "../frame/address.js";
-import { readSession } from "../server/api.js";
 import { t } from "../i18n.js";
 
 /** @import {Agent, Model, Session} from "../types.js" */

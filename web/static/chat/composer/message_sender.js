@@ -1,7 +1,7 @@
 /** Sends messages from the composer to the server, and withdraws queued questions. */
 
 import { newestWaiting } from "../conversation/queue.js";
-import { createSession, discardSession, withdraw } from "../server/sessions_api.js";
+import { createSession, discardSession, withdraw } from "../server/api.js";
 
 /** @import {DraftFile} from "./pasted_texts.js" */
 /** @import {Message, Session, SessionState} from "../types.js" */

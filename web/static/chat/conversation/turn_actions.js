@@ -4,7 +4,6 @@ import * as api from "../server/api.js";
 import { UndoNotice } from "../elements/notices.js";
 import { sendFeedback } from "../feedback/feedback_view.js";
 import { t } from "../i18n.js";
-import { changeQuestion, deleteMessage, editAnswer, forkSession, restoreSession } from "../server/sessions_api.js";
 import { mayDeleteMessage } from "../sessions/trash_state.js";
 import { isOnCurrentBranch } from "../state/branch_pages.js";
 
@@ -100,7 +99,7 @@ export class TurnActions {
   /** @param {Message} question that waits for the answer above @param {string} text */
   change(question, text) {
     return this.#attempt(async () => {
-      await changeQuestion(question.id, text);
+      await api.changeQuestion(question.id, text);
       await this.page.live()?.read();
     });
   }
@@ -108,7 +107,7 @@ export class TurnActions {
   /** The user's text becomes another answer to the same question. @param {string} answer @param {string} text */
   editAnswer(answer, text) {
     return this.#attempt(async () => {
-      await editAnswer(answer, text);
+      await api.editAnswer(answer, text);
       await this.page.live()?.read();
     });
   }
@@ -140,7 +139,7 @@ export class TurnActions {
   /** Opens a new chat with the branch up to an answer. @param {string} id */
   fork(id) {
     return this.#attempt(async () => {
-      const fork = await forkSession(this.page.live().state.session, id);
+      const fork = await api.forkSession(this.page.live().state.session, id);
       location.hash = fork.id;
     });
   }
@@ -149,7 +148,7 @@ export class TurnActions {
   remove(id) {
     return this.#attempt(async () => {
       if (!(await mayDeleteMessage(this.page.session()))) return;
-      const { part } = await deleteMessage(id);
+      const { part } = await api.deleteMessage(id);
       await this.page.live()?.read();
       const words = t("The message was deleted, with all that followed it.");
       if (part) new UndoNotice(words, () => this.#attempt(() => this.#putBack(part)));
@@ -158,7 +157,7 @@ export class TurnActions {
 
   /** @param {string} part */
   async #putBack(part) {
-    await restoreSession(part);
+    await api.restoreSession(part);
     await this.page.live()?.read();
   }
 

@@ -4,7 +4,7 @@ import { projectAddress, knowledgeAddress, sessionAddress } from "./address.js";
 import { matchesIn } from "../conversation/search_marks.js";
 import { menuItems } from "../elements/menu.js";
 import { t } from "../i18n.js";
-import { readNewest } from "../server/sessions_api.js";
+import { readNewest } from "../server/api.js";
 import { titleOf } from "../sessions/session_row.js";
 import { themes } from "../settings/settings_dialog.js";
 import { setTheme } from "../settings/preferences.js";

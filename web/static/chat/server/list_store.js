@@ -1,6 +1,7 @@
-/** A list of the user's rows of one kind, the latest changed first, as read from the server and told anew by the socket. */
-
-import { RepeatedRead } from "./repeated_read.js";
+/**
+ * A list of the user's rows of one kind, the latest changed first, as read from the server and told anew by the socket;
+ * and reads of lists, one at a time.
+ */
 
 /** @template {{id: string, updated_at: string}} Row */
 export class ListStore {
@@ -80,5 +81,31 @@ export class ListStore {
       else this.listener.failed(error);
       return null;
     }
+  }
+}
+
+/** One read at a time; once more if it was asked for meanwhile, since what is being read may be older. */
+export class RepeatedRead {
+  /** @param {() => Promise<void>} read reports its failures itself */
+  constructor(read) {
+    this.read = read;
+    this.isReading = false;
+    this.isAsked = false;
+  }
+
+  /** @returns {Promise<boolean>} false: the read that is under way is followed by another one */
+  async ask() {
+    this.isAsked = true;
+    if (this.isReading) return false;
+    this.isReading = true;
+    try {
+      while (this.isAsked) {
+        this.isAsked = false;
+        await this.read();
+      }
+    } finally {
+      this.isReading = false;
+    }
+    return true;
   }
 }

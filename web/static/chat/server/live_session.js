@@ -1,10 +1,12 @@
-/** Keeps one session's state up to date: reads it, subscribes to it, reduces what arrives, runs the effects of the reducer. */
+/**
+ * Keeps one session's state up to date: reads it, subscribes to it, reduces what arrives, runs the effects of the
+ * reducer, and tells which turns have ended.
+ */
 
 import * as api from "./api.js";
-import { RetriedCommand } from "./retried_command.js";
+import { RetriedCommand } from "./socket.js";
 import { PAGE, isConnected } from "../state/branch_pages.js";
-import { emptyState, fold, subscription } from "../state/session_state.js";
-import { turnEnds } from "../state/turn_ends.js";
+import { emptyState, fold, subscription, liveAnswers } from "../state/session_state.js";
 
 /** @import {Effect, SessionState} from "../types.js" */
 
@@ -207,4 +209,30 @@ export class LiveSession {
     }, ms);
     this.timers.add(timer);
   }
+}
+
+/**
+ * However the page learned of it: by packets, or by a read after the connection was lost.
+ * @param {SessionState} before
+ * @param {SessionState} after
+ * @returns {wire.StopReason[]} as `overall_stop` has it, of the answers that were being written
+ */
+function turnEnds(before, after) {
+  if (before.answers === after.answers) return [];
+  const live = new Set(liveAnswers(after).map(turnOf));
+  const ended = new Set(
+    liveAnswers(before)
+      .map(turnOf)
+      .filter((turn) => !live.has(turn)),
+  );
+  return [...ended].map((turn) => reasonOf(Object.values(after.answers).filter((answer) => turnOf(answer) === turn)));
+}
+
+/** @param {import("../types.js").Answer} answer */
+const turnOf = ({ turn, run }) => turn ?? run;
+
+/** @param {import("../types.js").Answer[]} answers  all of a turn @returns {wire.StopReason} */
+function reasonOf(answers) {
+  if (answers.some(({ status }) => status === "stopped")) return "user_cancelled";
+  return answers.every(({ status }) => status === "failed") ? "error" : "finished";
 }

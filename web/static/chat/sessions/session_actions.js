@@ -5,7 +5,6 @@ import { askTitle } from "../elements/dialogs.js";
 import { h } from "../elements/element.js";
 import { t } from "../i18n.js";
 import { readAddress } from "../frame/address.js";
-import { restoreSession } from "../server/sessions_api.js";
 import { titleOf } from "./session_list.js";
 import { hasTrash, mayDelete } from "./trash_state.js";
 import { UndoNotice } from "../elements/notices.js";
@@ -113,7 +112,7 @@ export class SessionActions {
 
   /** @param {Session} session @param {boolean} wasOpen */
   async #restore(session, wasOpen) {
-    if (!(await this.page.attempt(() => restoreSession(session.id)))) return;
+    if (!(await this.page.attempt(() => api.restoreSession(session.id)))) return;
     this.page.changed();
     if (wasOpen) location.hash = session.id;
   }

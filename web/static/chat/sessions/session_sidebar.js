@@ -8,7 +8,7 @@ import { hasTrash, mayDeleteAll } from "./trash_state.js";
 import { UndoNotice } from "../elements/notices.js";
 import { WaitingChats } from "./waiting_chats.js";
 import { tn, t } from "../i18n.js";
-import { changeSession, changeSessions, markSeen } from "../server/sessions_api.js";
+import { changeSession, changeSessions, markSeen } from "../server/api.js";
 import { isComposing } from "../elements/text_field.js";
 
 /** @import {Session, SessionState} from "../types.js" */

@@ -5,8 +5,7 @@
 
 import * as api from "../server/api.js";
 import { hasTag, isSameTag, replaceTag } from "./tags.js";
-import { RepeatedRead } from "../server/repeated_read.js";
-import { LARGEST_PAGE, readNewest, readOlder, readPinned } from "../server/sessions_api.js";
+import { RepeatedRead } from "../server/list_store.js";
 
 /** @import {Session} from "../types.js" */
 
@@ -83,7 +82,7 @@ export class SessionStore {
     const { next } = this.found ?? this.pages;
     if (next === null || this.isExtending) return;
     this.isExtending = true;
-    const page = await this.#attempt(() => readOlder(next));
+    const page = await this.#attempt(() => api.readOlder(next));
     this.isExtending = false;
     // Another search may be shown by now.
     if (!page || (this.found ?? this.pages).next !== next) return;
@@ -95,7 +94,7 @@ export class SessionStore {
   /** @param {string} text empty: show all again */
   async search(text) {
     this.searched = text;
-    const page = text ? await this.#attempt(() => readNewest({ limit: PAGE, search: text, tag: this.tag })) : null;
+    const page = text ? await this.#attempt(() => api.readNewest({ limit: PAGE, search: text, tag: this.tag })) : null;
     if (this.searched !== text) return; // a newer search has started
     this.found = page && { sessions: page.results, next: page.next };
     this.listener.changed();
@@ -157,7 +156,7 @@ export class SessionStore {
 
   async #read() {
     this.updatesWhileReading = [];
-    const limit = Math.min(Math.max(this.pages.sessions.length, PAGE), LARGEST_PAGE);
+    const limit = Math.min(Math.max(this.pages.sessions.length, PAGE), api.LARGEST_PAGE);
     const read = await this.#attempt(() => this.#readParts(limit));
     if (!read) return;
     const [page, pinned] = read;
@@ -172,8 +171,8 @@ export class SessionStore {
     const { project, tag } = this;
     /** @type {Session[]} */
     const none = [];
-    if (this.isArchive) return Promise.all([readNewest({ limit, archived: true }), none]);
-    return Promise.all([readNewest({ limit, project, tag, pinned: false }), readPinned(project, tag)]);
+    if (this.isArchive) return Promise.all([api.readNewest({ limit, archived: true }), none]);
+    return Promise.all([api.readNewest({ limit, project, tag, pinned: false }), api.readPinned(project, tag)]);
   }
 
   /** @param {Update} frame */

@@ -1,7 +1,6 @@
 /** The user's API tokens: a new one is shown once, the others by their first characters. */
 
 import * as api from "../server/api.js";
-import { readAllPages } from "../server/sessions_api.js";
 import { ask } from "../elements/dialogs.js";
 import { h } from "../elements/element.js";
 import { icon } from "../elements/icons.js";
@@ -61,7 +60,7 @@ export class TokensView {
 
   async #begin() {
     try {
-      for (const agent of await readAllPages("agents/")) {
+      for (const agent of await api.readAllPages("agents/")) {
         this.agents.set(agent.id, agent.name);
         const only = t("Only ask the agent %(name)s", { name: visibleText(agent.name) });
         this.scope.append(h("option", { value: agent.id }, only));

@@ -4,7 +4,7 @@ import { h } from "../elements/element.js";
 import { closeOnLeave } from "../elements/menu.js";
 import { t } from "../i18n.js";
 import { icon } from "../elements/icons.js";
-import { readAllPages } from "../server/sessions_api.js";
+import { readAllPages } from "../server/api.js";
 
 /** @import {Agent} from "../types.js" */
 

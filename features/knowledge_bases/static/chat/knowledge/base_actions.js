@@ -5,7 +5,7 @@ import { ask } from "../elements/dialogs.js";
 import { h } from "../elements/element.js";
 import { t, tn } from "../i18n.js";
 import { acceptBase, changeBase, createBase, deleteBase, removeMember } from "./knowledge_api.js";
-import { unlessGone } from "../server/unless_gone.js";
+import { unlessGone } from "../server/api.js";
 import { askFor, line, nonEmptyLines, text } from "../elements/forms.js";
 import { isOwned } from "./knowledge_store.js";
 

@@ -3,7 +3,7 @@
 import { newRequestId } from "../server/api.js";
 import { FileUploads } from "../files/file_uploads.js";
 import { deleteDocument, readDocument, readDocuments, uploadDocument } from "./knowledge_api.js";
-import { RepeatedRead } from "../server/repeated_read.js";
+import { RepeatedRead } from "../server/list_store.js";
 
 /** @import {FileEntry} from "../files/file_entry.js" */
 /** @import {FileInfo, KnowledgeDocument} from "../types.js" */

@@ -19,7 +19,7 @@ import {
   replaceDocument,
   uploadVersion,
 } from "./knowledge_api.js";
-import { unlessGone } from "../server/unless_gone.js";
+import { unlessGone } from "../server/api.js";
 import { DocumentList, infoOf } from "./document_list.js";
 import { isEditable } from "./knowledge_store.js";
 import { hostOf } from "../elements/formats.js";

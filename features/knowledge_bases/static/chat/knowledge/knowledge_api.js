@@ -1,7 +1,6 @@
 /** REST calls of knowledge bases, their documents and their members. */
 
-import { call } from "../server/api.js";
-import { readAllPages } from "../server/sessions_api.js";
+import { call, readAllPages } from "../server/api.js";
 import { upload } from "../server/upload.js";
 
 /** @import {FoundPassage, KnowledgeBase, KnowledgeDocument, Member, MemberRole} from "../types.js" */

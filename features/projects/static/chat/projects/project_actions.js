@@ -1,7 +1,7 @@
 /** What can be done with projects: create, rename, delete; and which project a chat belongs to. */
 
 import { t } from "../i18n.js";
-import { changeSession } from "../server/sessions_api.js";
+import { changeSession } from "../server/api.js";
 
 /** @import {MenuItem} from "../elements/menu.js" */
 /** @import {Project, Session} from "../types.js" */

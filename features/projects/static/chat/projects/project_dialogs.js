@@ -5,7 +5,7 @@ import { ask, dialog, open } from "../elements/dialogs.js";
 import { h } from "../elements/element.js";
 import { t, tn } from "../i18n.js";
 import { deleteFile } from "../files/files_api.js";
-import { unlessGone } from "../server/unless_gone.js";
+import { unlessGone } from "../server/api.js";
 import { icon } from "../elements/icons.js";
 
 /** @import {Project} from "../types.js" */

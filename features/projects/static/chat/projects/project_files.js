@@ -12,7 +12,7 @@ import { openFile } from "../files/open_file.js";
 import { t, tn } from "../i18n.js";
 import { indexingText } from "../knowledge/knowledge_texts.js";
 import { deleteFile } from "../files/files_api.js";
-import { unlessGone } from "../server/unless_gone.js";
+import { unlessGone } from "../server/api.js";
 
 /** @import {FileEntry} from "../files/file_entry.js" */
 /** @import {Model, Project} from "../types.js" */

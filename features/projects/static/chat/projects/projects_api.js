@@ -1,7 +1,6 @@
 /** REST calls of projects. */
 
-import { call } from "../server/api.js";
-import { readAllPages } from "../server/sessions_api.js";
+import { call, readAllPages } from "../server/api.js";
 
 /** @import {Project} from "../types.js" */
 

@@ -1,7 +1,6 @@
 /** REST calls of saved prompts. */
 
-import { call } from "../server/api.js";
-import { readAllPages } from "../server/sessions_api.js";
+import { call, readAllPages } from "../server/api.js";
 
 /** @import {SavedPrompt} from "../types.js" */
 

@@ -7,7 +7,7 @@ import { h } from "../elements/element.js";
 import { icon } from "../elements/icons.js";
 import { menuButton } from "../elements/menu.js";
 import { t } from "../i18n.js";
-import { changeSession } from "../server/sessions_api.js";
+import { changeSession } from "../server/api.js";
 import { deleteTag, readTags, renameTag } from "./tags_api.js";
 import { hasTag, isSameTag, replaceTag } from "../sessions/tags.js";
 

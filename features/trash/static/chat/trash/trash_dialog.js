@@ -4,8 +4,7 @@ import { ask, dialog, open } from "../elements/dialogs.js";
 import { h } from "../elements/element.js";
 import { icon } from "../elements/icons.js";
 import { language, t } from "../i18n.js";
-import { call } from "../server/api.js";
-import { LARGEST_PAGE, readOlder, readTrash, restoreSession } from "../server/sessions_api.js";
+import { call, LARGEST_PAGE, readOlder, readTrash, restoreSession } from "../server/api.js";
 import { titleOf } from "../sessions/session_row.js";
 
 /** @import {Session} from "../types.js" */
