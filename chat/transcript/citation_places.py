@@ -4,7 +4,7 @@ In a stream the closing backtick is not known yet: an opening one makes code of 
 the end of the paragraph. Indented code counts as prose.
 
 Lists, indices, intervals and formulas are written with the same brackets. The formulas are those that the page typesets
-(`web/static/chat/markdown/markdown_rules.js`). web/static/chat/state/citation_numbers.js asks the same of a stored text; both
+(`web/static/chat/markdown/markdown_rules.js`). web/static/chat/state/answer_text.js asks the same of a stored text; both
 pass tests/chat/transcript/citation_places.json.
 """
 

@@ -3,7 +3,7 @@
 A message's `text` is the streamed text, in which the text after a round begins with `paragraph_break`. Code that shows or
 passes on the text without the rounds in between uses `readable_text`, since answers of earlier versions and of other
 systems lack the break, and a code block may be open;
-`web/static/chat/state/passages.js` does the same for the page, and both pass tests/chat/transcript/passages.json.
+`web/static/chat/state/answer_text.js` does the same for the page, and both pass tests/chat/transcript/passages.json.
 """
 
 import re

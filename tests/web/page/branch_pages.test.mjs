@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { PAGE, isConnected } from "../../../web/static/chat/state/branch_pages.js";
+import { PAGE, isConnected } from "../../../web/static/chat/state/branch.js";
 import { emptyState, fold } from "../../../web/static/chat/state/session_state.js";
 
 /** Messages `from`…`to` of a branch: each hangs on the one before it. */

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
-import { countedFromOne, withPlaces } from "../../../web/static/chat/state/citation_numbers.js";
+import { countedFromOne, withPlaces } from "../../../web/static/chat/state/answer_text.js";
 
 const cases = JSON.parse(readFileSync(new URL("../../chat/transcript/citation_places.json", import.meta.url), "utf8"));
 const SOURCES = [1, 2, 3].map((number) => ({ number, title: `T${number}`, url: "" }));

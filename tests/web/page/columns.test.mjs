@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { columnsOf, shownMessages, versionsOf } from "../../../web/static/chat/state/columns.js";
+import { columnsOf, shownMessages, versionsOf } from "../../../web/static/chat/state/branch.js";
 import { emptyState, fold } from "../../../web/static/chat/state/session_state.js";
 
 const question = { id: "q", parent: "root", role: "user", text: "Compare", siblings: ["q"] };

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
-import { readableMessage } from "../../../web/static/chat/state/passages.js";
+import { readableMessage } from "../../../web/static/chat/state/answer_text.js";
 
 const cases = JSON.parse(readFileSync(new URL("../../chat/transcript/passages.json", import.meta.url), "utf8"));
 

@@ -5,7 +5,7 @@ import { h, setChildren } from "../elements/element.js";
 import { MarkdownView } from "../markdown/markdown.js";
 import { ReasoningView } from "./reasoning_view.js";
 import { StepsView } from "../tools/steps_view.js";
-import { countedFromOne } from "../state/citation_numbers.js";
+import { countedFromOne } from "../state/answer_text.js";
 import { groupsOf, textAfter } from "../state/tool_rounds.js";
 import { documentsOf } from "../tools/tool_texts.js";
 import { documentCard } from "./document_card.js";

@@ -8,7 +8,7 @@ import { CutView, cutText } from "./cut_view.js";
 import { assign, h } from "../elements/element.js";
 import { t } from "../i18n.js";
 import { icon } from "../elements/icons.js";
-import { readableText } from "../state/passages.js";
+import { readableText } from "../state/answer_text.js";
 import { runErrorText, statusText } from "./status_texts.js";
 import { waitingCalls } from "../state/tool_rounds.js";
 import { openMenu } from "../elements/menu.js";

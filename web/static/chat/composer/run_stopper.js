@@ -1,7 +1,7 @@
 /** Stops the runs on the screen, and remembers which stops were requested. */
 
 import { waiting } from "../conversation/queue.js";
-import { shownMessages } from "../state/columns.js";
+import { shownMessages } from "../state/branch.js";
 import { liveAnswers } from "../state/session_state.js";
 
 export class RunStopper {

@@ -10,7 +10,7 @@ import { AutoScroll } from "./auto_scroll.js";
 import { OlderMessages } from "./older_messages.js";
 import { keepTimes } from "../elements/sent_time.js";
 import { QueueView } from "./queue_view.js";
-import { columnsOf, shownMessages } from "../state/columns.js";
+import { columnsOf, shownMessages } from "../state/branch.js";
 import { answerTo } from "../state/session_state.js";
 import { SearchMarks } from "./search_marks.js";
 import { SummaryView } from "./summary_view.js";

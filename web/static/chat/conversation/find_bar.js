@@ -5,7 +5,7 @@ import { isComposing } from "../elements/text_field.js";
 import { h } from "../elements/element.js";
 import { icon } from "../elements/icons.js";
 import { t } from "../i18n.js";
-import { currentBranch } from "../state/branch_pages.js";
+import { currentBranch } from "../state/branch.js";
 
 const PAUSE_MS = 200;
 

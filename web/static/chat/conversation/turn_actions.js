@@ -5,7 +5,7 @@ import { UndoNotice } from "../elements/notices.js";
 import { sendFeedback } from "../feedback/feedback_view.js";
 import { t } from "../i18n.js";
 import { mayDeleteMessage } from "../sessions/trash_state.js";
-import { isOnCurrentBranch } from "../state/branch_pages.js";
+import { isOnCurrentBranch } from "../state/branch.js";
 
 /** @import {Message} from "../types.js" */
 

@@ -1,7 +1,7 @@
 /** What fills a model's context window: which runs tell it, and their numbers as texts. Pure. */
 
 import { answerTo, isLive } from "../state/session_state.js";
-import { columnsOf } from "../state/columns.js";
+import { columnsOf } from "../state/branch.js";
 import { t, tn } from "../i18n.js";
 import { whole } from "../elements/formats.js";
 

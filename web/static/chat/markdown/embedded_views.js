@@ -2,7 +2,7 @@
 
 import { CodeBlock } from "./code_block.js";
 import { Formula } from "./formula.js";
-import { ADDRESS_OF_LINK } from "../state/citation_numbers.js";
+import { ADDRESS_OF_LINK } from "../state/answer_text.js";
 import { bringIntoSight, h } from "../elements/element.js";
 import { t } from "../i18n.js";
 import { copyButton } from "../elements/copy_button.js";

@@ -7,7 +7,7 @@ import { Marked, Renderer, Tokenizer } from "marked";
 import { escaped } from "./escaped.js";
 import { footnote, footnoteReference } from "./footnotes.js";
 import { ownImage } from "./own_image.js";
-import { mayCite } from "../state/citation_numbers.js";
+import { mayCite } from "../state/answer_text.js";
 import { OPEN } from "./unfinished_markdown.js";
 
 /** @import {TokenizerAndRendererExtension} from "marked" */

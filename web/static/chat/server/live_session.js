@@ -5,7 +5,7 @@
 
 import * as api from "./api.js";
 import { RetriedCommand } from "./socket.js";
-import { PAGE, isConnected } from "../state/branch_pages.js";
+import { PAGE, isConnected } from "../state/branch.js";
 import { emptyState, fold, subscription, liveAnswers } from "../state/session_state.js";
 
 /** @import {Effect, SessionState} from "../types.js" */

@@ -5,8 +5,7 @@
  * a message read by REST plus the packets after its cursor shows the same text as all packets from the first.
  */
 
-import { withNewest, withOlder } from "./branch_pages.js";
-import { placeOf } from "./columns.js";
+import { withNewest, withOlder, placeOf } from "./branch.js";
 import { emptyAnswer, isTerminal, withContinuation, withPacket, withRead, withReset, withSnapshot } from "./answer.js";
 
 /** @import {Answer, AttachedFile, Effect, Message, SessionState, Summary} from "../types.js" */

@@ -3,7 +3,7 @@
 import * as api from "../server/api.js";
 import { h } from "../elements/element.js";
 import { language, t } from "../i18n.js";
-import { readableMessage } from "../state/passages.js";
+import { readableMessage } from "../state/answer_text.js";
 
 /** @import {Message, SessionState} from "../types.js" */
 /** @import {Place} from "./tree_layout.js" */

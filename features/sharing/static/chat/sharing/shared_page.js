@@ -1,7 +1,7 @@
 /** The page behind a public link: renders the branch, whose first messages the page contains, and reads the others as the reader gets there. */
 
 import { citationChip } from "../markdown/citation_chip.js";
-import { countedFromOne } from "../state/citation_numbers.js";
+import { countedFromOne } from "../state/answer_text.js";
 import { documentCard } from "../answer/document_card.js";
 import { cutText } from "../answer/cut_view.js";
 import { h } from "../elements/element.js";

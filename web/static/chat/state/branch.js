@@ -1,4 +1,7 @@
-/** Merges the pages of a branch, which are read from its end, with the known messages. Pure. */
+/**
+ * The current branch: its pages, which are read from its end, merged with the known messages; and the answers that
+ * stand side by side in it. Pure.
+ */
 
 /** @import {Message, SessionState} from "../types.js" */
 
@@ -55,4 +58,34 @@ export function isConnected(branch, page) {
 function aboveOf(branch, page) {
   const at = branch.findIndex(({ id }) => id === page[0]?.parent);
   return branch.slice(0, at + 1);
+}
+
+/** @param {Message} message */
+export const placeOf = ({ parent, column }) => `${parent} ${column}`;
+
+/**
+ * The answers that stand beside a message of the branch, itself included, by column; the message alone if nothing does.
+ * @param {Pick<SessionState, "peeked">} state @param {Message} message @returns {Message[]}
+ */
+export function columnsOf({ peeked }, message) {
+  if (!message.alongside) return [message];
+  const others = message.alongside.map((newest) => {
+    const earlier = peeked[placeOf(newest)];
+    return earlier && newest.attempts?.includes(earlier.id) ? earlier : newest;
+  });
+  return [message, ...others].sort((one, other) => (one.column ?? 0) - (other.column ?? 0));
+}
+
+/** All messages on the screen. @param {SessionState} state @returns {Message[]} */
+export const shownMessages = (state) => (state.branch ?? []).flatMap((message) => columnsOf(state, message));
+
+/**
+ * Between which messages the switch of a message goes. Beside the answer the conversation goes on from: the attempts in
+ * the column. Otherwise all that could stand there: not what stands in the columns beside it.
+ * @param {Message} message @param {boolean} isAside @returns {string[]} ids, oldest first
+ */
+export function versionsOf({ id, siblings = [id], attempts = [id], alongside = [] }, isAside) {
+  if (isAside) return attempts;
+  const beside = new Set(alongside.flatMap((other) => other.attempts ?? [other.id]));
+  return siblings.filter((sibling) => !beside.has(sibling));
 }
