@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import { duration } from "../../../web/static/chat/elements/formats.js";
 import { about, outcomeText, stepsText } from "../../../web/static/chat/tools/tool_texts.js";
-import { rowsOf } from "../../../web/static/chat/answer/usage.js";
+import { rowsOf } from "../../../web/static/chat/answer/timing_card.js";
 import { setUpTools } from "./tool_cards.mjs";
 
 setUpTools();

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
 
-import { canAnotherModelHelp, RUN_ERRORS } from "../../../web/static/chat/answer/run_error_texts.js";
+import { canAnotherModelHelp, RUN_ERRORS } from "../../../web/static/chat/answer/status_texts.js";
 import {
   allOfServer,
   isConfigured,

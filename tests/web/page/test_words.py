@@ -51,7 +51,7 @@ def test_every_refusal_has_words() -> None:
 
 
 def test_every_way_a_run_can_fail_has_words_that_say_what_to_do() -> None:
-    words = texts_of("answer/run_error_texts.js", "RUN_ERRORS")
+    words = texts_of("answer/status_texts.js", "RUN_ERRORS")
     assert set(words) == set(RUN_ERRORS)
     assert [code for code, text in words.items() if len(text.split(". ")) < 2] == []
 

@@ -1,4 +1,4 @@
-/** The icon buttons under an answer. */
+/** The icon buttons under an answer, among them that of its timing and usage. */
 
 import { copyButton } from "../elements/copy_button.js";
 import { assign, h } from "../elements/element.js";
@@ -12,10 +12,10 @@ import { withPlaces, readableText } from "../state/answer_text.js";
 import { versionsOf } from "../state/branch.js";
 import { SentTime } from "../elements/sent_time.js";
 import { SiblingSwitch } from "../conversation/sibling_switch.js";
-import { TimingView } from "./timing_view.js";
 
 /** @import {Shown} from "./answer_view.js" */
 /** @import {Answer, Round} from "../types.js" */
+/** @import {TimingCard} from "./timing_card.js" */
 
 export class AnswerFooter {
   /** @param {import("./answer_view.js").AnswerActions} actions @param {() => void} edit  opens the editor of the answer */
@@ -143,4 +143,43 @@ export class AnswerFooter {
 /** Side by side, calls take as long as the slowest. @param {Round[]} rounds */
 function timeInTools(rounds) {
   return rounds.reduce((sum, { calls }) => sum + Math.max(0, ...calls.map(({ durationMs }) => durationMs ?? 0)), 0);
+}
+
+/** The button that shows the timing and usage of an answer. The card is loaded when it is first opened. */
+export class TimingView {
+  /** @param {(run: string) => Promise<import("./timing_card.js").RunUsage>} readRun */
+  constructor(readRun) {
+    this.readRun = readRun;
+    this.run = "";
+    this.toolsMs = 0;
+    const label = t("Usage and timing");
+    this.button = h(
+      "button",
+      {
+        type: "button",
+        class: "icon-button",
+        "aria-label": label,
+        title: label,
+        "aria-expanded": "false",
+        onclick: () => this.#toggle(),
+      },
+      icon("info"),
+    );
+    this.element = h("span", { class: "timing" }, this.button);
+    /** @type {TimingCard|undefined} */
+    this.card = undefined;
+  }
+
+  /** @param {string} run empty: nothing is known yet @param {number} toolsMs of its time, spent in tools */
+  show(run, toolsMs) {
+    [this.run, this.toolsMs] = [run, toolsMs];
+    assign(this.button, { hidden: !run });
+  }
+
+  async #toggle() {
+    const module = await import("./timing_card.js").catch(() => /** @type {any} */ (null));
+    if (!module) return; // offline; the button can be pressed again
+    this.card ??= new module.TimingCard(this);
+    await this.card.toggle();
+  }
 }

@@ -9,11 +9,9 @@ import { assign, h } from "../elements/element.js";
 import { t } from "../i18n.js";
 import { icon } from "../elements/icons.js";
 import { readableText } from "../state/answer_text.js";
-import { runErrorText, statusText } from "./status_texts.js";
+import { runErrorText, statusText, canAnotherModelHelp, lookupOf, referenceOf } from "./status_texts.js";
 import { waitingCalls } from "../state/tool_rounds.js";
 import { openMenu } from "../elements/menu.js";
-import { canAnotherModelHelp } from "./run_error_texts.js";
-import { lookupOf, referenceOf } from "./run_reference.js";
 
 /** @import {Answer, Message, RunError} from "../types.js" */
 
@@ -40,7 +38,7 @@ import { lookupOf, referenceOf } from "./run_reference.js";
  * @property {(text: string) => void} announce
  * @property {() => string[]} models  those that may be asked
  * @property {() => import("../types.js").Agent|null} agent  of the open chat
- * @property {(run: string) => Promise<import("./usage.js").RunUsage>} readRun
+ * @property {(run: string) => Promise<import("./timing_card.js").RunUsage>} readRun
  * @property {(message: string, call: string) => Promise<string>} readToolOutput  all of it; empty: it was refused
  * @property {(message: string, feedback: import("../feedback/feedback_view.js").Feedback) => Promise<boolean>} giveFeedback
  */

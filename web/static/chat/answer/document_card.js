@@ -1,11 +1,15 @@
-/** The card of a document: number, title, host, beginning. Only http and https addresses become links; files open in the viewer, at what was found in them. */
+/**
+ * The card of a document: number, title, host, beginning. Only http and https addresses become links; files and
+ * documents open in the viewer, at what was found in them.
+ */
 
-import { openSource } from "./open_source.js";
 import { h } from "../elements/element.js";
 import { hostOf } from "../elements/formats.js";
 import { t } from "../i18n.js";
 import { icon } from "../elements/icons.js";
 import { shown } from "../elements/visible_text.js";
+import { openFile } from "../files/open_file.js";
+import { documentAt } from "../knowledge/knowledge_api.js";
 
 /** @import {Source} from "../types.js" */
 
@@ -43,7 +47,13 @@ export function linkTo(source, look, parts, known = () => source) {
 const isFile = (source) => !isLinkable(source) && FILE.test(source.document_id ?? "");
 
 /** @param {Source} source */
-export const isLinkable = ({ url }) => WEB.test(url ?? "");
+const isLinkable = ({ url }) => WEB.test(url ?? "");
 
 /** @param {Source} source */
 export const titleOf = ({ title, url, document_id }) => title || url || document_id;
+
+/** @param {import("../types.js").Source} source */
+function openSource({ document_id: id, title: name, knowledge_base: base, snippet, passage, statement }) {
+  const at = base ? { at: documentAt(base, id) } : {};
+  return openFile({ id, name, ...at, ...(snippet ? { passage: { text: snippet, statement, ...passage } } : {}) });
+}

@@ -1,7 +1,7 @@
 /** The card over a citation chip: what its source is, and the sentence of it that the answer rests on. One popover for all chips, since at most one is open. */
 
 import { cardParts } from "../answer/document_card.js";
-import { documentAt } from "../answer/open_source.js";
+import { documentAt } from "../knowledge/knowledge_api.js";
 import { h } from "../elements/element.js";
 import { shown } from "../elements/visible_text.js";
 import { closestSentence } from "../files/passage.js";

@@ -1,6 +1,6 @@
 /** Translated texts for checks of providers: what the server did, and what to do about it. */
 
-import { RUN_ERRORS } from "../answer/run_error_texts.js";
+import { RUN_ERRORS } from "../answer/status_texts.js";
 import { language, t, tn } from "../i18n.js";
 
 /** @import {CheckError, ProviderCheck} from "./providers_api.js" */
