@@ -12,7 +12,7 @@ import {
   offeredTools,
   serverOf,
   singleTools,
-} from "../../../web/static/chat/tools/tool_cards.js";
+} from "../../../web/static/chat/tools/tool_texts.js";
 import { setUpTools } from "./tool_cards.mjs";
 
 afterEach(() => delete globalThis.document);

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { safeSummaryText } from "../../../web/static/chat/tools/safe_summary.js";
+import { safeSummaryText } from "../../../web/static/chat/tools/tool_texts.js";
 
 const artifact = (more) =>
   JSON.stringify({

@@ -11,7 +11,7 @@ import { readPrompts } from "../prompts/prompts_api.js";
 import { onPreferences } from "../settings/tab_sync.js";
 import { t } from "../i18n.js";
 import { attachMenu } from "../elements/menu.js";
-import { nameOf, singleTools } from "../tools/tool_cards.js";
+import { nameOf, singleTools } from "../tools/tool_texts.js";
 
 /** @import {McpCatalog, McpPrompt} from "../server/attachments_api.js" */
 /** @import {Agent, Model, Session, WhileAnswering} from "../types.js" */

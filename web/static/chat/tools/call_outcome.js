@@ -9,8 +9,7 @@ import { MarkdownView } from "../markdown/markdown.js";
 import { parseJson } from "../server/exact_json.js";
 import { thumbnailAddress } from "../files/files_api.js";
 import { noteIn } from "../state/tool_rounds.js";
-import { safeSummaryText } from "./safe_summary.js";
-import { cardOf } from "./tool_texts.js";
+import { safeSummaryText, cardOf } from "./tool_texts.js";
 
 /** @import {ToolCall} from "../types.js" */
 

@@ -1,19 +1,42 @@
-/** A collapsible tool call: arguments, calls inside it, result. */
+/** One round of tools in an opened timeline: the reasoning before it, and its calls. */
 
-import { CallOutcome } from "./call_outcome.js";
 import { h, setChildren } from "../elements/element.js";
+import { ReasoningView } from "../answer/reasoning_view.js";
+import { CallOutcome } from "./call_outcome.js";
 import { t } from "../i18n.js";
 import { icon } from "../elements/icons.js";
 import { showText, visibleText } from "../elements/visible_text.js";
 import { about, outcomeText, title, cardOf } from "./tool_texts.js";
 
-/** @import {ToolCall} from "../types.js" */
+/** @import {Round, ToolCall} from "../types.js" */
+
+export class RoundView {
+  /** @param {ReadWhole} readWhole */
+  constructor(readWhole) {
+    /** @type {Round|undefined} */
+    this.round = undefined;
+    const list = h("div", { class: "calls" });
+    this.reasoning = new ReasoningView();
+    this.calls = new Calls(list, readWhole);
+    this.element = h("li", { class: "round" }, this.reasoning.element, list);
+  }
+
+  /** @param {Round} round */
+  show(round) {
+    if (round === this.round) return;
+    this.round = round;
+    this.reasoning.show({ text: round.reasoning, ms: round.reasoningMs, isThinking: false });
+    this.calls.show(round.calls);
+  }
+}
+
 /** Longer arguments may not fit in the summary line. */
 const LONG = 32;
 
 /** @typedef {(ref: string) => Promise<string>} ReadWhole  reads the whole output of a call whose shown output is truncated */
 
-export class CallView {
+/** A collapsible tool call: arguments, calls inside it, result. */
+class CallView {
   /** @param {ToolCall} call @param {ReadWhole} readWhole @param {boolean} isOpen */
   constructor(call, readWhole, isOpen) {
     /** @type {ToolCall|undefined} */
@@ -73,7 +96,7 @@ export class CallView {
 }
 
 /** A list of calls, each with its own view. */
-export class Calls {
+class Calls {
   /** @param {HTMLElement} element @param {ReadWhole} readWhole */
   constructor(element, readWhole) {
     this.element = element;

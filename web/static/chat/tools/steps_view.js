@@ -9,7 +9,7 @@ import { showText } from "../elements/visible_text.js";
 import { apiErrorText } from "../answer/status_texts.js";
 import { stepsText, cardOf } from "./tool_texts.js";
 
-/** @import {RoundView} from "./round_view.js" */
+/** @import {RoundView} from "./call_view.js" */
 /** @import {Round} from "../types.js" */
 
 /** @type {typeof RoundView|undefined} */
@@ -76,7 +76,7 @@ export class StepsView {
 
   async #load() {
     try {
-      LoadedView = (await import("./round_view.js")).RoundView;
+      LoadedView = (await import("./call_view.js")).RoundView;
       this.#showRounds();
     } catch {
       this.list.replaceChildren(h("li", { role: "alert" }, apiErrorText({ code: "unreachable" })));

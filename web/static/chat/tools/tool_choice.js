@@ -4,7 +4,7 @@ import { h } from "../elements/element.js";
 import { shown } from "../elements/visible_text.js";
 import { t } from "../i18n.js";
 import { call } from "../server/api.js";
-import { allOfServer, isConfigured, labelOf, offeredTools, toolCards, serverOf } from "./tool_cards.js";
+import { allOfServer, isConfigured, labelOf, offeredTools, toolCards, serverOf } from "./tool_texts.js";
 
 /** From so many on, they are searched. */
 const MANY = 10;

@@ -1,10 +1,12 @@
-/** Translated texts about tool calls: for the line of a collapsed timeline and for each call in it. Pure. */
+/**
+ * The tools of this server, and translated texts about their calls, for the line of a collapsed timeline and for each
+ * call in it. Of the built-in tools the page brings cards along, of those of MCP servers the names. A restricted member
+ * is told of documents in the checked summary of a search, as Markdown instead of JSON.
+ */
 
 import { duration, percent, hostOf } from "../elements/formats.js";
 import { firstFilled, t, tn } from "../i18n.js";
-import { nameOf, toolCards } from "./tool_cards.js";
 
-/** @import {Card} from "./tool_cards.js" */
 /** @import {Round, Source, ToolCall} from "../types.js" */
 
 const LONGEST_ABOUT = 120;
@@ -137,4 +139,107 @@ function durationText(rounds) {
 /** All documents that these calls and the calls inside them have found. @param {ToolCall[]} calls @returns {Source[]} */
 export function documentsOf(calls) {
   return calls.flatMap((call) => [...call.documents, ...documentsOf(call.inside)]);
+}
+
+/** @typedef {ToolCard & {icon: import("../elements/icons.js").IconName}} Card */
+
+/** @type {Map<string, Card>|undefined} */
+let cards;
+
+/** By their names, in the order in which they are offered. @returns {Map<string, Card>} */
+export function toolCards() {
+  const source = globalThis.document?.body.dataset.toolCards;
+  if (!cards && source) cards = new Map(JSON.parse(source).map((/** @type {Card} */ card) => [card.name, card]));
+  return cards ?? new Map();
+}
+
+const SEPARATOR = "__";
+const ALL = "*";
+
+/** The tools that may be chosen, and for each server a choice of all of them. @returns {string[]} their names */
+export const offeredTools = () => [
+  ...[...toolCards().values()].filter((card) => card.is_choosable && isConfigured(card.name)).map(({ name }) => name),
+  ...(configuredTools() ?? []).filter(isOfServer),
+];
+
+/** Also of a tool that is unknown here, as of another kind of server. @param {string} tool */
+export function isConfigured(tool) {
+  const configured = configuredTools();
+  return configured === undefined || configured.includes(tool) || !(toolCards().has(tool) || isOfServer(tool));
+}
+
+/** Single tools that may be called: a choice of all tools of an MCP server stands for each of them. @param {string[]} chosen */
+export function singleTools(chosen) {
+  const ofServers = (configuredTools() ?? []).filter((tool) => isOfServer(tool) && !tool.endsWith(ALL));
+  const stands = (/** @type {string} */ tool) =>
+    tool.endsWith(SEPARATOR + ALL) ? ofServers.filter((one) => one.startsWith(tool.slice(0, -1))) : [tool];
+  return [...new Set(chosen.flatMap(stands))].filter(isConfigured);
+}
+
+/** As people read it: `time__now` is "time: now". @param {string} tool */
+export function nameOf(tool) {
+  if (!isOfServer(tool)) return toolCards().get(tool)?.label ?? tool;
+  const server = serverOf(tool);
+  return t("%(server)s: %(tool)s", { server, tool: tool.slice(server.length + SEPARATOR.length) });
+}
+
+/** The name of its server; empty: it is our own. @param {string} tool */
+export const serverOf = (tool) => (isOfServer(tool) ? tool.slice(0, tool.indexOf(SEPARATOR)) : "");
+
+/** Whether it is one of an MCP server. @param {string} tool */
+export const isOfServer = (tool) => tool.indexOf(SEPARATOR) > 0;
+
+const configuredTools = () => globalThis.document?.body.dataset.tools?.split(" ");
+
+/** The choice of all tools of its server. @param {string} tool */
+export const allOfServer = (tool) => serverOf(tool) + SEPARATOR + ALL;
+
+/** As people read it below the name of its server: `time__get_current_time` is "Get current time". @param {string} tool */
+export function labelOf(tool) {
+  if (!isOfServer(tool)) return nameOf(tool);
+  const server = serverOf(tool);
+  if (tool === allOfServer(tool)) return t("All tools of %(server)s", { server });
+  const words = tool
+    .slice(server.length + SEPARATOR.length)
+    .replace(/([a-z\d])([A-Z])/g, "$1 $2")
+    .replace(/[_-]+/g, " ")
+    .trim();
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+/** @param {string} output of a search of knowledge bases @returns {string} empty: it is no summary, or not whole */
+export function safeSummaryText(output) {
+  const summary = parse(output);
+  if (typeof summary?.decision !== "string" || !Array.isArray(summary.sources)) return "";
+  if (summary.decision !== "answer") return String(summary.summary ?? "");
+  const { observations, risks, recommended_actions: actions } = summary;
+  const lists = [
+    list(t("Observations"), observations),
+    list(t("Risks"), risks),
+    list(t("Recommended actions"), actions),
+  ];
+  return [summary.summary, ...lists, confidenceText(summary.confidence)].filter(Boolean).join("\n\n");
+}
+
+/** @param {string} heading @param {unknown} items */
+function list(heading, items) {
+  if (!Array.isArray(items) || items.length === 0) return "";
+  return `**${heading}**\n\n${items.map((item) => `- ${String(item).replace(/\s+/g, " ")}`).join("\n")}`;
+}
+
+/** @param {unknown} level */
+function confidenceText(level) {
+  if (level === "high") return t("High confidence");
+  if (level === "medium") return t("Medium confidence");
+  return level === "low" ? t("Low confidence") : "";
+}
+
+/** @param {string} output @returns {any} */
+function parse(output) {
+  if (!output.startsWith("{")) return null;
+  try {
+    return JSON.parse(output);
+  } catch {
+    return null; // cut
+  }
 }

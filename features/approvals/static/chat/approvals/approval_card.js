@@ -8,8 +8,7 @@ import { t } from "../i18n.js";
 import * as api from "../server/api.js";
 import { parseJson } from "../server/exact_json.js";
 import { DecisionCard, button } from "./decision_card.js";
-import { nameOf, serverOf } from "../tools/tool_cards.js";
-import { about, cardOf } from "../tools/tool_texts.js";
+import { nameOf, serverOf, about, cardOf } from "../tools/tool_texts.js";
 
 /** @import {ToolCall} from "../types.js" */
 /** @import {ApiError} from "../server/api.js" */

@@ -7,7 +7,7 @@ import { shown, visibleText } from "../elements/visible_text.js";
 import { t } from "../i18n.js";
 import { DecisionCard, button } from "./decision_card.js";
 import { FormFields } from "./form_fields.js";
-import { isOfServer, nameOf } from "../tools/tool_cards.js";
+import { isOfServer, nameOf } from "../tools/tool_texts.js";
 
 /** @import {Form, ToolCall} from "../types.js" */
 /** @import {ApiError} from "../server/api.js" */
