@@ -1,7 +1,7 @@
 """Texts as they are searched: their normal form, whatever the spelling, and their language (decision 0106). Pure.
 
-The functions of Postgres (knowledge/migrations/0001_version_0_2_0.py) and web/static/chat/state/normal_form.js do the
-same; all pass tests/knowledge/texts/normal_forms.json.
+The functions of Postgres (knowledge/migrations/0001_version_0_2_0.py) and the page (web/static/chat/conversation/search_marks.js)
+do the same; all pass tests/knowledge/texts/normal_forms.json.
 """
 
 import re

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { matchParts } from "../../../web/static/chat/sessions/match_text.js";
+import { matchParts } from "../../../web/static/chat/conversation/search_marks.js";
 
 const shown = (match, query) =>
   matchParts(match, query)

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, mock, test } from "node:test";
 
-import { OlderMessages } from "../../../web/static/chat/conversation/older_messages.js";
+import { OlderMessages } from "../../../web/static/chat/conversation/scrolling.js";
 
 /** As that of browsers: what begins to be observed is reported, and nothing more while it does not move. */
 class Observer {

@@ -2,8 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
-import { matchesIn } from "../../../web/static/chat/conversation/search_marks.js";
-import { normalForm } from "../../../web/static/chat/state/normal_form.js";
+import { matchesIn, normalForm } from "../../../web/static/chat/conversation/search_marks.js";
 import { isOnCurrentBranch } from "../../../web/static/chat/state/branch.js";
 
 const marked = (text, query) => matchesIn(text, query).map(([from, to]) => text.slice(from, to));

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { beforeEach, mock, test } from "node:test";
 
-import { UnsavedEdits } from "../../../web/static/chat/conversation/unsaved_edits.js";
+import { UnsavedEdits } from "../../../web/static/chat/conversation/edits.js";
 
 /** @type {Record<string, (event: any) => void>} */
 const handlers = {};

@@ -4,7 +4,7 @@ import { attachAccountMenu } from "./frame/account_menu.js";
 import { announcer, Notice } from "./elements/notices.js";
 import { AnswerSettings } from "./composer/answer_settings.js";
 import { SessionSidebar } from "./sessions/session_sidebar.js";
-import { CompressionStatus } from "./frame/compression_status.js";
+import { CompressionStatus } from "./conversation/compression.js";
 import { Composer } from "./composer/composer.js";
 import { Connection } from "./frame/connection.js";
 import { ContextMeter } from "./frame/context_meter.js";
@@ -18,7 +18,7 @@ import { LimitStatus } from "./usage/limit_status.js";
 import { LiveSession } from "./server/live_session.js";
 import { attachMenu } from "./elements/menu.js";
 import { showModelNotices } from "./frame/model_notices.js";
-import { messageActions } from "./conversation/message_actions.js";
+import { messageActions, TurnActions } from "./conversation/turn_actions.js";
 import { readAddress } from "./frame/address.js";
 import { Knowledge } from "./knowledge/knowledge.js";
 import { Projects } from "./projects/projects.js";
@@ -36,7 +36,6 @@ import { showTags } from "./tags/tag_chips.js";
 import { RunStopper } from "./composer/run_stopper.js";
 import { TitleBar } from "./frame/title_bar.js";
 import { TreeToggle } from "./tree/tree_toggle.js";
-import { TurnActions } from "./conversation/turn_actions.js";
 
 /** @param {string} id @returns {any} an element of page.html; its kind is known there */
 const part = (id) => document.getElementById(id);

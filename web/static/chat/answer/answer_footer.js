@@ -6,12 +6,12 @@ import { FeedbackView } from "../feedback/feedback_view.js";
 import { t } from "../i18n.js";
 import { icon } from "../elements/icons.js";
 import { attachMenu, menuButton } from "../elements/menu.js";
-import { removal } from "../conversation/removal.js";
+import { removal } from "../sessions/deletion.js";
 import { canReadAloud, isReading, toggleReading } from "./read_aloud.js";
 import { withPlaces, readableText } from "../state/answer_text.js";
 import { versionsOf } from "../state/branch.js";
 import { SentTime } from "../elements/sent_time.js";
-import { SiblingSwitch } from "../conversation/sibling_switch.js";
+import { SiblingSwitch } from "../conversation/versions.js";
 
 /** @import {Shown} from "./answer_view.js" */
 /** @import {Answer, Round} from "../types.js" */

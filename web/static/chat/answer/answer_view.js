@@ -30,7 +30,7 @@ import { openMenu } from "../elements/menu.js";
  * @property {(id: string) => void} peek  shows an earlier attempt in a column beside the branch
  * @property {(message: Message, model: string|undefined, isInColumns: boolean) => void} regenerate  model left out: the one that answered
  * @property {(id: string, text: string) => Promise<boolean>} editAnswer  the text becomes another answer to the same question
- * @property {import("../conversation/unsaved_edits.js").UnsavedEdits} edits
+ * @property {import("../conversation/edits.js").UnsavedEdits} edits
  * @property {(id: string) => void} fork  a new chat with the branch up to this answer, which is opened
  * @property {(id: string) => void} remove  with all below it
  * @property {(run: string) => void} stopRun

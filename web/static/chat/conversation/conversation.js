@@ -4,17 +4,16 @@
  */
 
 import { AnswerView } from "../answer/answer_view.js";
-import { ColumnsView } from "./columns_view.js";
+import { ColumnsView } from "./versions.js";
 import { bringIntoSight, h, setChildren } from "../elements/element.js";
-import { AutoScroll } from "./auto_scroll.js";
-import { OlderMessages } from "./older_messages.js";
+import { AutoScroll, OlderMessages } from "./scrolling.js";
 import { keepTimes } from "../elements/sent_time.js";
-import { QueueView } from "./queue_view.js";
+import { QueueView } from "./queue.js";
 import { columnsOf, shownMessages } from "../state/branch.js";
 import { answerTo } from "../state/session_state.js";
 import { SearchMarks } from "./search_marks.js";
-import { SummaryView } from "./summary_view.js";
-import { UnsavedEdits } from "./unsaved_edits.js";
+import { SummaryView } from "./compression.js";
+import { UnsavedEdits } from "./edits.js";
 import { PendingMessage, UserMessage } from "./user_message.js";
 
 /** @import {Pending} from "../composer/message_sender.js" */

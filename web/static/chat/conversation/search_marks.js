@@ -1,7 +1,10 @@
-/** Marks the words of a search in one message, by the browser's highlights: the document stays as it is. */
+/**
+ * Finds the words of a search in a text, in the one spelling in which texts are searched, as in
+ * knowledge/texts/searched_text.py: both pass tests/knowledge/texts/normal_forms.json. A row of the list shows the
+ * words near the beginning and marked, without the signs of Markdown.
+ */
 
 import { bringIntoSight } from "../elements/element.js";
-import { UNSPACED, WORD_START, normalForm, normalFormWithPlaces } from "../state/normal_form.js";
 
 const NAME = "found";
 /** What is searched of a message. */
@@ -25,6 +28,7 @@ export function matchesIn(text, query) {
   return [...found].map(({ index, 0: match }) => [starts[index], ends[index + match.length - 1]]);
 }
 
+/** Marks the words of a search in one message, by the browser's highlights: the document stays as it is. */
 export class SearchMarks {
   constructor() {
     /** @type {HTMLElement|null} */
@@ -80,4 +84,74 @@ function rangesIn(element, query) {
     }
   }
   return ranges;
+}
+
+/** Characters before the first word that was found: a row holds some forty. */
+const BEFORE = 16;
+
+/** @param {string} match @param {string} query @returns {{text: string, isFound: boolean}[]} */
+export function matchParts(match, query) {
+  const text = withoutMarkdown(match);
+  const found = matchesIn(text, query);
+  const first = found[0]?.[0] ?? 0;
+  const from = first > BEFORE ? text.indexOf(" ", first - BEFORE) + 1 : 0;
+  const parts = [];
+  let at = from;
+  for (const [begin, end] of found) {
+    if (begin > at) parts.push({ text: text.slice(at, begin), isFound: false });
+    parts.push({ text: text.slice(begin, end), isFound: true });
+    at = end;
+  }
+  if (at < text.length) parts.push({ text: text.slice(at), isFound: false });
+  if (from > 0) parts.unshift({ text: "…", isFound: false });
+  return parts;
+}
+
+/** @param {string} text of one line */
+function withoutMarkdown(text) {
+  return text
+    .replace(/!?\[([^\]]*)\]\([^)\s]*\)/g, "$1")
+    .replace(/(?:\|?\s*:?-{3,}:?\s*)+\|?/g, " ")
+    .replace(
+      /\*\*|__|~~|`+|(?<=^|\s)(?:#{1,6}|>|\|)(?=\s)|(?<=\s)\||\|(?=\s|$)|(?<!\w)\*(?=\w)|(?<=[\p{L}\p{N}.,!?])\*(?!\w)/gu,
+      "",
+    )
+    .replace(/\s+/g, " ")
+    .trim();
+}
+
+/** Thai to Khmer, kana, and Chinese characters: no spaces between words. */
+const CHARACTERS =
+  "\\u0e00-\\u0eff\\u1000-\\u109f\\u1780-\\u17ff\\u3005-\\u3007\\u3040-\\u30ff\\u3400-\\u9fff\\uf900-\\ufaff\\u{20000}-\\u{3ffff}";
+export const UNSPACED = new RegExp(`[${CHARACTERS}]`, "u");
+const HANGUL = "\\uac00-\\ud7a3";
+/** Where a word may begin: Latin words stand inside of others, and Hangul is also found by every two characters. */
+export const WORD_START = `(?:(?<![\\p{L}\\p{N}_])|(?<=[${CHARACTERS}${HANGUL}])|(?=[${HANGUL}]))`;
+/** What may become one character: letters with their marks, parts of Hangul, kana of half width with their voice mark. */
+const CLUSTER = /[\u1100-\u11ff]+|[^][\p{M}\uff9e\uff9f]*/gu;
+
+/** NFKC and case fold. @param {string} text @returns {string} */
+export function normalForm(text) {
+  return text.normalize("NFKC").replaceAll("İ", "i").toLowerCase().replaceAll("ß", "ss").replaceAll("ς", "σ");
+}
+
+/**
+ * The normal form, and for each of its code units, and its end, where the character that it comes from begins and ends.
+ * @param {string} text @returns {{form: string, starts: number[], ends: number[]}}
+ */
+function normalFormWithPlaces(text) {
+  /** @type {number[]} */
+  const starts = [];
+  /** @type {number[]} */
+  const ends = [];
+  let form = "";
+  for (const { 0: cluster, index } of text.matchAll(CLUSTER)) {
+    const part = normalForm(cluster);
+    form += part;
+    for (let at = 0; at < part.length; at++) {
+      starts.push(index);
+      ends.push(index + cluster.length);
+    }
+  }
+  return { form, starts, ends };
 }

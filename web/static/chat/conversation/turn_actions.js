@@ -1,10 +1,13 @@
-/** The user's actions on a conversation. Each returns whether the server accepted it; failures are reported. */
+/**
+ * The user's actions on a conversation and its messages. Each returns whether the server accepted it; failures are
+ * reported.
+ */
 
 import * as api from "../server/api.js";
 import { UndoNotice } from "../elements/notices.js";
 import { sendFeedback } from "../feedback/feedback_view.js";
 import { t } from "../i18n.js";
-import { mayDeleteMessage } from "../sessions/trash_state.js";
+import { mayDeleteMessage } from "../sessions/deletion.js";
 import { isOnCurrentBranch } from "../state/branch.js";
 
 /** @import {Message} from "../types.js" */
@@ -229,4 +232,45 @@ const allCalls = (calls = []) => calls.flatMap((call) => [call, ...allCalls(call
 /** crypto.randomUUID exists only in secure contexts, which plain HTTP in a local network is not. */
 function randomId() {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/**
+ * @param {object} page
+ * @param {TurnActions} page.turn
+ * @param {import("../composer/run_stopper.js").RunStopper} page.stopper
+ * @param {import("../composer/message_sender.js").MessageSender} page.sender
+ * @param {() => string[]} page.offered  models
+ * @param {() => import("../types.js").Agent|null} page.agent  of the open chat
+ * @param {(limit?: number) => Promise<boolean>|undefined} page.readOlder
+ * @param {(text: string) => void} page.announce
+ * @param {() => import("./compression.js").CompressionStatus} page.compression
+ */
+export function messageActions({ turn, stopper, sender, offered, agent, readOlder, announce, compression }) {
+  return {
+    select: (/** @type {string} */ id) => turn.select(id),
+    edit: (/** @type {Message} */ message, /** @type {string} */ text, /** @type {boolean} */ isWaiting) =>
+      isWaiting ? turn.change(message, text) : turn.edit(message, text),
+    peek: (/** @type {string} */ id) => turn.peek(id),
+    editAnswer: (/** @type {string} */ answer, /** @type {string} */ text) => turn.editAnswer(answer, text),
+    regenerate: (
+      /** @type {Message} */ message,
+      /** @type {string|undefined} */ model,
+      /** @type {boolean} */ isInColumns,
+    ) => turn.regenerate(message, model, isInColumns),
+    bringUp: (/** @type {string} */ id) => turn.bringUp(id),
+    remove: (/** @type {string} */ id) => turn.remove(id),
+    fork: (/** @type {string} */ id) => turn.fork(id),
+    models: offered,
+    agent,
+    readRun: api.readRun,
+    readToolOutput: (/** @type {string} */ message, /** @type {string} */ call) => turn.readToolOutput(message, call),
+    giveFeedback: (/** @type {string} */ message, /** @type {any} */ feedback) => turn.giveFeedback(message, feedback),
+    stopRun: (/** @type {string} */ run) => stopper.stop(run),
+    goOn: (/** @type {string} */ run) => turn.goOn(run),
+    withdraw: (/** @type {Message} */ question) => sender.withdraw(question),
+    readOlder,
+    announce,
+    deleteSummary: () => compression().deleteSummary(),
+    rewriteSummary: () => compression().rewriteSummary(),
+  };
 }

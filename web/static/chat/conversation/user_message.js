@@ -5,20 +5,20 @@ import { h } from "../elements/element.js";
 import { t, tn } from "../i18n.js";
 import { icon } from "../elements/icons.js";
 import { menuButton } from "../elements/menu.js";
-import { QuestionEditor } from "./question_editor.js";
+import { QuestionEditor } from "./edits.js";
 import { QuestionText } from "./question_text.js";
-import { removal } from "./removal.js";
+import { removal } from "../sessions/deletion.js";
 import { FileCards } from "../files/file_card.js";
 import { entryOfAttached } from "../files/file_entry.js";
 import { openFile } from "../files/open_file.js";
 import { SentTime } from "../elements/sent_time.js";
-import { SiblingSwitch } from "./sibling_switch.js";
+import { SiblingSwitch } from "./versions.js";
 
 /** @import {Pending} from "../composer/message_sender.js" */
 /** @import {AttachedFile, Message} from "../types.js" */
 
 export class UserMessage {
-  /** @param {{select: (id: string) => void, remove: (id: string) => void, edit: (message: Message, text: string, isWaiting: boolean) => Promise<boolean>, edits: import("./unsaved_edits.js").UnsavedEdits}} actions */
+  /** @param {{select: (id: string) => void, remove: (id: string) => void, edit: (message: Message, text: string, isWaiting: boolean) => Promise<boolean>, edits: import("./edits.js").UnsavedEdits}} actions */
   constructor(actions) {
     this.actions = actions;
     /** @type {Message|undefined} */

@@ -9,7 +9,7 @@ import { dialog, open } from "../elements/dialogs.js";
 import { h } from "../elements/element.js";
 import { icon } from "../elements/icons.js";
 import { t, tn } from "../i18n.js";
-import { matchParts } from "../sessions/match_text.js";
+import { matchParts } from "../conversation/search_marks.js";
 
 /** @import {Entry, Page} from "./palette_entries.js" */
 

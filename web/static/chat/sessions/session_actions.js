@@ -6,7 +6,7 @@ import { h } from "../elements/element.js";
 import { t } from "../i18n.js";
 import { readAddress } from "../frame/address.js";
 import { titleOf } from "./session_list.js";
-import { hasTrash, mayDelete } from "./trash_state.js";
+import { hasTrash, mayDelete } from "./deletion.js";
 import { UndoNotice } from "../elements/notices.js";
 
 /** @import {Session} from "../types.js" */

@@ -6,7 +6,7 @@ import { sessionAddress } from "../frame/address.js";
 import { t } from "../i18n.js";
 import { icon } from "../elements/icons.js";
 import { menuButton } from "../elements/menu.js";
-import { matchParts } from "./match_text.js";
+import { matchParts } from "../conversation/search_marks.js";
 
 /** @import {Session} from "../types.js" */
 /** @import {MenuItem} from "../elements/menu.js" */

@@ -4,7 +4,7 @@ import { SessionList } from "./session_list.js";
 import { SessionSelection } from "./session_selection.js";
 import { SessionStore } from "./session_store.js";
 import { TagFilter } from "../tags/tag_filter.js";
-import { hasTrash, mayDeleteAll } from "./trash_state.js";
+import { hasTrash, mayDeleteAll } from "./deletion.js";
 import { UndoNotice } from "../elements/notices.js";
 import { WaitingChats } from "./waiting_chats.js";
 import { tn, t } from "../i18n.js";

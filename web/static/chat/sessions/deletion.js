@@ -1,4 +1,7 @@
-/** Whether deleted chats go into the trash, from which they come back: an instance may keep none (KEEP_DELETED_DAYS=0). */
+/**
+ * Before chats and messages are deleted. Deleted chats go into the trash, from which they come back; an instance may
+ * keep none (KEEP_DELETED_DAYS=0), where the user is asked first.
+ */
 
 import { ask } from "../elements/dialogs.js";
 import { h } from "../elements/element.js";
@@ -38,3 +41,10 @@ export async function mayDeleteAll(count) {
     ask(tn("Delete %(count)s chat for good?", "Delete %(count)s chats for good?", count), { yes: t("Delete") })
   );
 }
+
+export const removal = () => ({
+  label: t("Delete"),
+  icon: /** @type {const} */ ("trash"),
+  hint: t("With all that followed it"),
+  isDangerous: true,
+});
