@@ -2,16 +2,16 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { interpretKey } from "../../../web/static/chat/composer/composer.js";
-import { Drafts } from "../../../web/static/chat/composer/drafts.js";
-import { chooseModels, withPick } from "../../../web/static/chat/composer/model_choice.js";
 import {
+  Drafts,
   EMPTY,
   fullText,
   hasText,
   isEmpty,
   joinDrafts,
   preview,
-} from "../../../web/static/chat/composer/pasted_texts.js";
+} from "../../../web/static/chat/composer/drafts.js";
+import { chooseModels, withPick } from "../../../web/static/chat/composer/model_picker.js";
 import { newestWaiting, waiting } from "../../../web/static/chat/conversation/queue.js";
 import { emptyState } from "../../../web/static/chat/state/session_state.js";
 

@@ -4,8 +4,7 @@ import { AgentPicker } from "../agents/agent_picker.js";
 import { BasePicker } from "../knowledge/base_picker.js";
 import { ChatOptionsButton } from "./chat_options.js";
 import { Completions } from "./completions.js";
-import { readModels, changeSession } from "../server/api.js";
-import { readCatalogs } from "../server/attachments_api.js";
+import { readModels, changeSession, readCatalogs } from "../server/api.js";
 import { ModelPicker } from "./model_picker.js";
 import { readPrompts } from "../prompts/prompts_api.js";
 import { onPreferences } from "../settings/tab_sync.js";
@@ -13,7 +12,7 @@ import { t } from "../i18n.js";
 import { attachMenu } from "../elements/menu.js";
 import { nameOf, singleTools } from "../tools/tool_texts.js";
 
-/** @import {McpCatalog, McpPrompt} from "../server/attachments_api.js" */
+/** @import {McpCatalog, McpPrompt} from "./server_attachments.js" */
 /** @import {Agent, Model, Session, WhileAnswering} from "../types.js" */
 
 /** fill: a server makes the text. @typedef {{name: string, text: string, fill?: () => void}} PromptRow */

@@ -7,12 +7,11 @@ import { autosize, isComposing } from "../elements/text_field.js";
 import { Dictation } from "./dictation.js";
 import { DraftFiles } from "./draft_files.js";
 import { t } from "../i18n.js";
-import { EMPTY, fullText, hasText, isEmpty, isLong, joinDrafts } from "./pasted_texts.js";
-import { PastedView } from "./pasted_view.js";
+import { EMPTY, fullText, hasText, isEmpty, isLong, joinDrafts, PastedView } from "./drafts.js";
 import { sendKey } from "../settings/preferences.js";
 import { attachMenu } from "../elements/menu.js";
 
-/** @import {Draft, DraftFile} from "./pasted_texts.js" */
+/** @import {Draft, DraftFile} from "./drafts.js" */
 /** @import {FileInfo, WhileAnswering} from "../types.js" */
 
 /**

@@ -15,7 +15,7 @@ import { FileInput } from "./file_input.js";
 
 /** @import {FileEntry} from "../files/file_entry.js" */
 /** @import {FileInfo} from "../types.js" */
-/** @import {DraftFile} from "./pasted_texts.js" */
+/** @import {DraftFile} from "./drafts.js" */
 
 /**
  * @typedef {object} FilePage

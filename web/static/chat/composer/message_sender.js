@@ -3,7 +3,7 @@
 import { newestWaiting } from "../conversation/queue.js";
 import { createSession, discardSession, withdraw } from "../server/api.js";
 
-/** @import {DraftFile} from "./pasted_texts.js" */
+/** @import {DraftFile} from "./drafts.js" */
 /** @import {Message, Session, SessionState} from "../types.js" */
 /** @import {MessageParts} from "../conversation/turn_actions.js" */
 /** @typedef {{text: string, files: DraftFile[]}} Pending  a message that is being sent */

@@ -1,16 +1,15 @@
 /**
  * Picks the one to four models that answer next. A click on a name switches to that model alone; the boxes beside the
- * names choose several. The choice belongs to the session; new chats begin with what this browser picked last.
+ * names choose several. The choice belongs to the session; new chats begin with what this browser picked last. Which
+ * models answer is decided by pure functions.
  */
 
 import { h } from "../elements/element.js";
 import { closeOnLeave } from "../elements/menu.js";
 import { t } from "../i18n.js";
 import { icon } from "../elements/icons.js";
-import { MOST, chooseModels, isSame, withPick } from "./model_choice.js";
 
 /** @import {Agent, Model} from "../types.js" */
-/** @import {Picks} from "./model_choice.js" */
 
 const STORAGE_KEY = "turnwire.models";
 /** The number of models from which a filter is shown. */
@@ -186,3 +185,40 @@ function storedPicks() {
     return {};
   }
 }
+
+export const MOST = 4;
+
+/** @typedef {Record<string, string[]>} Picks  names by the agent they were picked with; "" without one */
+
+/**
+ * @param {Model[]} models those offered
+ * @param {Agent|null} agent
+ * @param {Picks} picks
+ * @param {string[]} [own] the session's
+ * @returns {string[]} in the order offered; never empty where models are offered
+ */
+export function chooseModels(models, agent, picks, own = []) {
+  const offered = (/** @type {string[]|undefined} */ names) =>
+    models
+      .map(({ name }) => name)
+      .filter((name) => names?.includes(name))
+      .slice(0, MOST);
+  const preferred = models.filter((model) => model.is_own_default).map(({ name }) => name);
+  const wishes = [own, ...(agent ? [picks[agent.id], agent.models] : []), preferred, picks[""]].map(offered);
+  const standard = models.find((model) => model.is_default) ?? models[0];
+  return wishes.find((names) => names.length > 0) ?? (standard ? [standard.name] : []);
+}
+
+/**
+ * Returns the picks after a new choice. Picking an agent's own models stores nothing, so that later changes of the agent apply.
+ * @param {Picks} picks @param {Agent|null} agent @param {string[]} names
+ * @returns {Picks}
+ */
+export function withPick(picks, agent, names) {
+  const { [agent?.id ?? ""]: _replaced, ...others } = picks;
+  const isAgents = agent !== null && isSame(names, agent.models);
+  return names.length === 0 || isAgents ? others : { ...others, [agent?.id ?? ""]: names };
+}
+
+/** @param {string[]} one @param {string[]} other */
+const isSame = (one, other) => one.length === other.length && one.every((name) => other.includes(name));

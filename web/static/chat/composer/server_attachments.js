@@ -1,4 +1,7 @@
-/** The dialog of what MCP servers offer to be put into the message: resources are attached as files, prompts become its text. */
+/**
+ * The dialog of what MCP servers offer to be put into the message: resources are attached as files, prompts become its
+ * text. A worker asks the server: its answer is waited for.
+ */
 
 import { apiErrorText } from "../answer/status_texts.js";
 import { attemptOrClose, dialog, open } from "../elements/dialogs.js";
@@ -7,11 +10,9 @@ import { askFor, text } from "../elements/forms.js";
 import { icon } from "../elements/icons.js";
 import { shown } from "../elements/visible_text.js";
 import { t } from "../i18n.js";
-import { ApiError } from "../server/api.js";
-import { attachResource, fillPrompt, readCatalogs } from "../server/attachments_api.js";
+import { ApiError, readCatalogs, call } from "../server/api.js";
 
 /** @import {FileInfo} from "../types.js" */
-/** @import {McpCatalog, McpPrompt, McpResource} from "../server/attachments_api.js" */
 
 /**
  * @typedef {object} Message  the one that is written
@@ -131,3 +132,32 @@ async function named({ name }, asked) {
 
 /** @param {Record<string, string>} values */
 const withoutEmpty = (values) => Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ""));
+
+/**
+ * @typedef {McpResourceAnswer} McpResource
+ * @typedef {McpPromptAnswer} McpPrompt
+ * @typedef {McpCatalogAnswer} McpCatalog  what an MCP server offers to be put into messages
+ */
+
+const ASK_EVERY_MS = 400;
+
+/** @param {string} server @param {string} uri @returns {Promise<FileAnswer>} */
+async function attachResource(server, uri) {
+  const { file } = await answerTo(await call("POST", `mcp-servers/${server}/resources/`, { uri }));
+  if (!file) throw new ApiError(404, "file_not_found", "");
+  return file;
+}
+
+/** @param {string} server @param {string} name @param {Record<string, string>} values @returns {Promise<string>} */
+const fillPrompt = async (server, name, values) =>
+  (await answerTo(await call("POST", `mcp-servers/${server}/prompts/`, { name, arguments: values }))).text;
+
+/** @param {McpRequestAnswer} request @returns {Promise<McpRequestAnswer>} the server fails what nobody answers */
+async function answerTo(request) {
+  while (request.status === "waiting") {
+    await new Promise((resolve) => setTimeout(resolve, ASK_EVERY_MS));
+    request = await call("GET", `mcp-requests/${request.id}/`);
+  }
+  if (request.error) throw new ApiError(409, request.error.code, request.error.message);
+  return request;
+}

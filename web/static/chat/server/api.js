@@ -34,6 +34,9 @@ const LONGEST_KEPT_ALIVE = 2_000;
 /** @returns {Promise<Model[]>} */
 export const readModels = () => call("GET", "models/");
 
+/** @returns {Promise<McpCatalogAnswer[]>} what MCP servers offer to be put into messages */
+export const readCatalogs = () => call("GET", "mcp-catalogs/");
+
 /** @param {string} id @returns {Promise<SessionAnswer>} */
 export const readSession = (id) => call("GET", `sessions/${id}/`);
 /** @param {string} id @param {string} title */

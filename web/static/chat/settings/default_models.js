@@ -3,7 +3,7 @@
 import { boxes, checked, group } from "../elements/forms.js";
 import { h, setChildren } from "../elements/element.js";
 import { t } from "../i18n.js";
-import { MOST } from "../composer/model_choice.js";
+import { MOST } from "../composer/model_picker.js";
 import { savePreferences } from "../server/preferences_api.js";
 import { onPreferences, sharePreferences } from "./tab_sync.js";
 
