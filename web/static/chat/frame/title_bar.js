@@ -1,9 +1,8 @@
 /** The bar above a chat, a project or knowledge bases: the title, the link to the chat's project, and the menu's name. */
 
-import { t } from "../i18n.js";
+import { t, tn } from "../i18n.js";
 import { projectAddress } from "./address.js";
 import { titleOf } from "../sessions/session_row.js";
-import { titleWith } from "../sessions/waiting_chats.js";
 
 /** @import {Project, Session} from "../types.js" */
 
@@ -47,3 +46,7 @@ export class TitleBar {
     field.placeholder = isProject ? t("New chat in this project") : this.placeholder;
   }
 }
+
+/** @param {string} title @param {number} count */
+const titleWith = (title, count) =>
+  count > 0 ? `(${tn("%(count)s waits", "%(count)s wait", count)}) ${title}` : title;

@@ -2,8 +2,7 @@
 
 import { h, setChildren } from "../elements/element.js";
 import { language, t } from "../i18n.js";
-import { markDragged } from "./dragged_session.js";
-import { onListKeys } from "./list_keys.js";
+import { markDragged, onListKeys } from "./list_input.js";
 import { SessionRow } from "./session_row.js";
 
 /** @import {Session} from "../types.js" */

@@ -6,7 +6,8 @@ import { SessionStore } from "./session_store.js";
 import { TagFilter } from "../tags/tag_filter.js";
 import { hasTrash, mayDeleteAll } from "./deletion.js";
 import { UndoNotice } from "../elements/notices.js";
-import { WaitingChats } from "./waiting_chats.js";
+import { h } from "../elements/element.js";
+import { sessionAddress } from "../frame/address.js";
 import { tn, t } from "../i18n.js";
 import { changeSession, changeSessions, markSeen } from "../server/api.js";
 import { isComposing } from "../elements/text_field.js";
@@ -204,5 +205,25 @@ class SeenMarker {
     this.lastSent = state;
     // After a failure the session stays unread until the next answer or visit.
     markSeen(session.id, n).catch(() => (this.lastSent = ""));
+  }
+}
+
+/** How many chats wait for their user, as a link above their list, which leads to one of them. */
+class WaitingChats {
+  /** @param {HTMLElement} element a live region */
+  constructor(element) {
+    this.element = element;
+    this.link = h("a", {});
+    /** How many there are. */
+    this.count = 0;
+  }
+
+  /** @param {Session[]} waiting */
+  show(waiting) {
+    if (waiting.length > 0) this.link.href = sessionAddress(waiting[0].id);
+    if (waiting.length === this.count) return;
+    this.count = waiting.length;
+    this.link.textContent = tn("%(count)s chat waits for you", "%(count)s chats wait for you", this.count);
+    this.element.replaceChildren(...(this.count > 0 ? [this.link] : []));
   }
 }

@@ -1,10 +1,9 @@
 /**
- * Stores the user's sessions: reads them page by page, searches them, and applies the updates that the socket
- * pushes. Draws nothing.
+ * Stores the user's sessions: reads them page by page, searches them, and applies the updates that the socket pushes.
+ * Draws nothing.
  */
 
 import * as api from "../server/api.js";
-import { hasTag, isSameTag, replaceTag } from "./tags.js";
 import { RepeatedRead } from "../server/list_store.js";
 
 /** @import {Session} from "../types.js" */
@@ -324,4 +323,17 @@ export function without(pages, id) {
 /** @param {Session} one @param {Session} other */
 function isNewer(one, other) {
   return one.updated_at === other.updated_at ? one.id > other.id : one.updated_at > other.updated_at;
+}
+
+/** @param {string} one @param {string} other */
+export const isSameTag = (one, other) => one.toLowerCase() === other.toLowerCase();
+
+/** @param {string[]|undefined} tags @param {string} tag */
+export const hasTag = (tags, tag) => Boolean(tags?.some((one) => isSameTag(one, tag)));
+
+/** As the server renames it (`tag_changed`): a chat that has both keeps one. @param {string[]} tags @param {string} tag @param {string|null} name null: it is removed */
+export function replaceTag(tags, tag, name) {
+  if (!hasTag(tags, tag)) return tags;
+  const others = tags.filter((one) => isSameTag(one, tag) || name === null || !isSameTag(one, name));
+  return others.flatMap((one) => (!isSameTag(one, tag) ? [one] : name === null ? [] : [name]));
 }

@@ -3,7 +3,7 @@
 import { h, setChildren } from "../elements/element.js";
 import { icon } from "../elements/icons.js";
 import { sideKeys, t } from "../i18n.js";
-import { onListKeys } from "../sessions/list_keys.js";
+import { onListKeys } from "../sessions/list_input.js";
 import { ProjectRow } from "./project_row.js";
 
 /** @import {ListActions} from "../sessions/session_list.js" */

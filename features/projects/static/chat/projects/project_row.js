@@ -5,7 +5,7 @@ import { projectAddress } from "../frame/address.js";
 import { t } from "../i18n.js";
 import { icon } from "../elements/icons.js";
 import { menuButton } from "../elements/menu.js";
-import { onDroppedSession } from "../sessions/dragged_session.js";
+import { onDroppedSession } from "../sessions/list_input.js";
 import { SessionList } from "../sessions/session_list.js";
 import { SessionStore } from "../sessions/session_store.js";
 

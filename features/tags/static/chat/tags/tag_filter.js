@@ -4,7 +4,7 @@ import { h } from "../elements/element.js";
 import { t } from "../i18n.js";
 import { RepeatedRead } from "../server/list_store.js";
 import { readTags } from "./tags_api.js";
-import { hasTag } from "../sessions/tags.js";
+import { hasTag } from "../sessions/session_store.js";
 
 export class TagFilter {
   /**
