@@ -24,7 +24,7 @@ import { Knowledge } from "./knowledge/knowledge.js";
 import { Projects } from "./projects/projects.js";
 import { MessageSender } from "./composer/message_sender.js";
 import { notifyOfEnd } from "./frame/notifications.js";
-import { followOtherTabs } from "./settings/tab_sync.js";
+import { followOtherTabs } from "./settings/preferences.js";
 import { RetriedCommand, Socket } from "./server/socket.js";
 import { SessionActions } from "./sessions/session_actions.js";
 import { isLive } from "./state/session_state.js";

@@ -7,7 +7,7 @@ import { Completions } from "./completions.js";
 import { readModels, changeSession, readCatalogs } from "../server/api.js";
 import { ModelPicker } from "./model_picker.js";
 import { readPrompts } from "../prompts/prompts_api.js";
-import { onPreferences } from "../settings/tab_sync.js";
+import { onPreferences } from "../settings/preferences.js";
 import { t } from "../i18n.js";
 import { attachMenu } from "../elements/menu.js";
 import { nameOf, singleTools } from "../tools/tool_texts.js";

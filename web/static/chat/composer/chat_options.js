@@ -80,7 +80,7 @@ export class ChatOptionsButton {
     // Another tab or program may have changed them.
     const id = openedId();
     const session = id && (await readSession(id));
-    const { openOptions } = await import("../settings/options_dialog.js");
+    const { openOptions } = await import("../settings/options_form.js");
     const chat = session ?? this.forNew;
     const agent = this.page.agent();
     const ofAgent = agent?.options ?? {};

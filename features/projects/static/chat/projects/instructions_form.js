@@ -103,7 +103,7 @@ export class InstructionsForm {
     const isChanged = this.unsaved.has(this.project.id);
     const hadFocus = this.row.contains(document.activeElement);
     this.row.hidden = !isChanged;
-    // Other tabs' changes of settings wait for it (tab_sync.js).
+    // Other tabs' changes of settings wait for it (preferences.js).
     this.element.toggleAttribute("data-unsaved", isChanged);
     if (hadFocus && !isChanged) this.field.focus();
   }
