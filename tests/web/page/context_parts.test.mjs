@@ -7,7 +7,7 @@ import {
   measuredRuns,
   partsOf,
   shareOf,
-} from "../../../web/static/chat/frame/context_parts.js";
+} from "../../../web/static/chat/frame/context_meter.js";
 import { emptyState } from "../../../web/static/chat/state/session_state.js";
 import { emptyAnswer } from "../../../web/static/chat/state/answer.js";
 

@@ -3,7 +3,7 @@
 import { t } from "../i18n.js";
 import { attachMenu } from "../elements/menu.js";
 import { openSheet } from "./shortcuts.js";
-import { logOut } from "./login_redirect.js";
+import { logOut } from "./connection.js";
 
 /** @import {MenuItem} from "../elements/menu.js" */
 
@@ -41,7 +41,7 @@ export function attachAccountMenu(button, { logout, archive, trash, failed }) {
       icon: "edit",
       action: () => import("../prompts/prompts_dialog.js").then((m) => m.openPrompts(failed), failed),
     },
-    { label: t("Keyboard shortcuts"), icon: "keyboard", action: () => openSheet().catch(failed) },
+    { label: t("Keyboard shortcuts"), icon: "keyboard", action: () => openSheet() },
     ...installItems(failed),
     { label: t("Archived chats"), icon: "archive", isFirst: true, action: () => archive().catch(failed) },
     { label: t("Trash"), icon: "trash", action: () => trash().catch(failed) },

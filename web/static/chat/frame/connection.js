@@ -1,12 +1,12 @@
-/** Shows that the connection is lost or restored. Short interruptions are not shown. */
+/** The connection to the server, what fails, and the ways to the login page. */
 
 import { icon } from "../elements/icons.js";
 import { t } from "../i18n.js";
-import { redirectToLogin } from "./login_redirect.js";
 
 const GRACE_MS = 1_000;
 const RESTORED_MS = 2_500;
 
+/** Shows that the connection is lost or restored. Short interruptions are not shown. */
 export class Connection {
   /** @param {HTMLElement} element a live region @param {() => void} restored */
   constructor(element, restored) {
@@ -67,5 +67,45 @@ export class Connection {
   #later(ms, action) {
     clearTimeout(this.timer);
     this.timer = setTimeout(action, ms);
+  }
+}
+
+// The user's own logout closes the socket, too, which must not look like a login that has expired.
+let isLeaving = false;
+
+/** Redirects to the login page, which says that the login has ended; after the next one the same chat is open again. */
+function redirectToLogin() {
+  if (!isLeaving)
+    location.assign(`/login/?notice=expired&next=${encodeURIComponent(location.pathname + location.hash)}`);
+}
+
+/** @param {HTMLFormElement} form */
+export function logOut(form) {
+  isLeaving = true;
+  form.submit();
+}
+
+/**
+ * Reports what fails: in the notice, or by the login page once the login has ended. Its functions may be passed on, or
+ * both at once: `...failures`.
+ */
+export class Failures {
+  /** @param {import("../elements/notices.js").Notice} notice */
+  constructor(notice) {
+    /** @param {{status?: number, code?: string, message?: string}} error */
+    this.failed = (error) => {
+      if (error.status === 401) redirectToLogin();
+      else notice.show(error);
+    };
+    /** Whether the action succeeded. @param {() => Promise<any>} action @returns {Promise<boolean>} */
+    this.attempt = async (action) => {
+      try {
+        await action();
+        return true;
+      } catch (error) {
+        this.failed(error);
+        return false;
+      }
+    };
   }
 }

@@ -4,7 +4,7 @@ import { h } from "../elements/element.js";
 import { whole } from "../elements/formats.js";
 import { PopoverCard } from "../elements/popover_card.js";
 import { t } from "../i18n.js";
-import { compressionText, leftOutText, partsOf } from "./context_parts.js";
+import { compressionText, leftOutText, partsOf } from "./context_meter.js";
 
 /** @import {MeasuredRun} from "../types.js" */
 /** @import {ContextMeter} from "./context_meter.js" */

@@ -3,6 +3,8 @@
 import { isComposing } from "../elements/text_field.js";
 import { sideKeys, t } from "../i18n.js";
 import { sendKey } from "../settings/preferences.js";
+import { dialog, open } from "../elements/dialogs.js";
+import { h } from "../elements/element.js";
 
 /**
  * @typedef {object} Shortcut
@@ -72,7 +74,7 @@ export function shortcuts() {
 const everywhere = () => shortcuts().flatMap(({ keys }) => keys.filter(({ action }) => action));
 
 /** The names on the keyboard. @param {string[]} keys @returns {string[]} */
-export function keyNames(keys) {
+function keyNames(keys) {
   const names = {
     Control: isMac ? "⌘" : t("Ctrl"),
     Shift: t("Shift"),
@@ -101,7 +103,7 @@ export function attachShortcuts({ palette, openPalette, search, newChat, sidebar
     search: () => (search.select(), search.focus()),
     newChat: () => newChat.click(),
     sidebar: () => sidebar.toggleByKey(),
-    sheet: () => openSheet(),
+    sheet: openSheet,
   };
   const { toggle, close } = sidebar.parts;
   const controls = {
@@ -119,9 +121,6 @@ export function attachShortcuts({ palette, openPalette, search, newChat, sidebar
     actions[found.action]();
   });
 }
-
-/** Opens the dialog that lists the keys. */
-export const openSheet = () => import("./shortcuts_dialog.js").then((sheet) => sheet.openShortcuts());
 
 /** @param {HTMLElement} control @param {string[]} keys */
 function name(control, keys) {
@@ -150,4 +149,18 @@ function isElsewhere(event) {
   return Boolean(
     /** @type {Element} */ (event.target).closest?.("input, textarea, select, [contenteditable], [role=menu]"),
   );
+}
+
+/** Opens the dialog that lists the keys. */
+export function openSheet() {
+  const sections = shortcuts().map(({ place, keys }) =>
+    h("section", {}, h("h3", {}, place), h("dl", {}, ...keys.map(row))),
+  );
+  open(dialog(t("Keyboard shortcuts"), { class: "shortcuts" }, ...sections));
+}
+
+/** @param {Shortcut} shortcut */
+function row({ keys, text }) {
+  const names = keyNames(keys).flatMap((name, i) => [i > 0 && "+", h("kbd", {}, name)]);
+  return h("div", {}, h("dt", {}, text), h("dd", {}, ...names));
 }

@@ -1,14 +1,17 @@
 /**
- * Temporary chats: the switch on the page of a new chat, the note above an open one, and what happens when it is left.
- *
- * Leaving it within the page deletes it. Reloading looks like closing the tab from here, so neither does: the server deletes a
- * temporary chat that no page has shown for a while.
+ * What the page says of a chat above it: that it is temporary, or that nobody but the demo, or nobody at all, can
+ * answer.
  */
 
 import { deleteSession } from "../server/api.js";
 
-/** @import {Session} from "../types.js" */
+/** @import {Session, Model} from "../types.js" */
 
+/**
+ * Temporary chats: the switch on the page of a new chat, the note above an open one, and what happens when it is left.
+ * Leaving it within the page deletes it. Reloading looks like closing the tab from here, so neither does: the server
+ * deletes a temporary chat that no page has shown for a while.
+ */
 export class TemporaryChat {
   /**
    * @param {{choice: HTMLElement|null, note: HTMLElement}} parts choice: with the switch; null: there are no temporary chats
@@ -46,4 +49,12 @@ export class TemporaryChat {
     this.toggle.setAttribute("aria-pressed", String(isChosen));
     this.hint.hidden = !isChosen;
   }
+}
+
+/** @param {Model[]} models those offered */
+export function showModelNotices(models) {
+  /** @type {HTMLElement} */ (document.getElementById("demo-notice")).hidden = !models.some(
+    (model) => model.is_default && model.is_demo,
+  );
+  /** @type {HTMLElement} */ (document.getElementById("no-models")).hidden = models.length > 0;
 }
