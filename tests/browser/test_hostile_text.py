@@ -42,7 +42,7 @@ ATTRIBUTES = """
 # what should not be there.
 RENDER = """async ({corpus, allowed}) => {
   const { MarkdownView } = await import("/static/chat/markdown/markdown.js");
-  const { loadHighlighter } = await import("/static/chat/markdown/highlighting.js");
+  const { loadHighlighter } = await import("/static/chat/markdown/code_lines.js");
   await Promise.all([loadHighlighter(), import("temml")]);
   const found = [];
   document.addEventListener("securitypolicyviolation", ({ blockedURI }) => found.push(`policy: ${blockedURI}`));

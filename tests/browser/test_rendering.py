@@ -35,7 +35,7 @@ def tide(hour: int) -> str:
 # Shows a growing text and returns how many nodes each step added, at most, and whether what was there stayed.
 GROW = """async ({ text, step }) => {
   const { MarkdownView } = await import("/static/chat/markdown/markdown.js");
-  const { loadHighlighter } = await import("/static/chat/markdown/highlighting.js");
+  const { loadHighlighter } = await import("/static/chat/markdown/code_lines.js");
   await Promise.all([loadHighlighter(), import("temml")]);
   const element = document.createElement("div");
   document.querySelector("#scroller").append(element);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { marked } from "../../../web/static/chat/markdown/markdown_rules.js";
-import { ownImage } from "../../../web/static/chat/markdown/own_image.js";
+import { ownImage } from "../../../web/static/chat/markdown/safe_html.js";
 
 const ORIGIN = "https://chat.example";
 const FILE = "/api/files/0190d1a2-3b4c-7d5e-8f60-718293a4b5c6/content/";

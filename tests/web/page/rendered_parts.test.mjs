@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import highlighter from "../../../node_modules/@highlightjs/cdn-assets/es/highlight.min.js";
-import { fileName } from "../../../web/static/chat/markdown/code_download.js";
+import { fileName } from "../../../web/static/chat/markdown/exports.js";
 import { parseLines } from "../../../web/static/chat/markdown/highlighted_lines.js";
-import { plainLines } from "../../../web/static/chat/markdown/plain_lines.js";
-import { completeTex } from "../../../web/static/chat/markdown/unfinished_tex.js";
+import { plainLines } from "../../../web/static/chat/markdown/code_lines.js";
+import { completeTex } from "../../../web/static/chat/markdown/unfinished_markdown.js";
 
 const CODES = {
   python: 'def f(x: int = 1) -> str:\n    """Two\n    lines."""\n    return f"{x} <b>&amp;</b>"\n',

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { csvOf, tabbedOf } from "../../../web/static/chat/markdown/table_text.js";
+import { csvOf, tabbedOf } from "../../../web/static/chat/markdown/exports.js";
 
 test("cells of CSV are quoted where RFC 4180 asks for it", () => {
   const rows = [

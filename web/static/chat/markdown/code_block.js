@@ -1,6 +1,6 @@
 /** The view of a code block: its language, buttons to wrap, download and copy it, the lines, and what it shows as a picture. */
 
-import { downloadCode } from "./code_download.js";
+import { downloadCode } from "./exports.js";
 import { CodeLines } from "./code_lines.js";
 import { copyButton } from "../elements/copy_button.js";
 import { h } from "../elements/element.js";

@@ -1,13 +1,10 @@
 /**
  * Shows code as coloured lines. While it grows, only its newest part is highlighted again: the lines before a line that
- * starts outside any string or comment are final. A part is small enough to be highlighted within one frame.
+ * starts outside any string or comment are final. A part is small enough to be highlighted within one frame. The
+ * highlighter is loaded for the first code block that can use it.
  */
 
 import { h } from "../elements/element.js";
-import { highlight, isHighlighterLoaded, loadHighlighter } from "./highlighting.js";
-import { plainLines } from "./plain_lines.js";
-
-/** @import {Line} from "./plain_lines.js" */
 
 const PART = 3_000;
 /** A longer string or comment is not coloured. */
@@ -112,4 +109,54 @@ function idle() {
   return new Promise((resolve) =>
     requestIdleCallback ? requestIdleCallback(resolve, { timeout: 500 }) : setTimeout(resolve),
   );
+}
+
+/** Longer lines are generated, not written by people. */
+const LONGEST_LINE = 2_000;
+
+/** @type {typeof import("./highlighter.js")|null} */
+let loaded = null;
+/** @type {(html: string) => Line[]} */
+let parseLines;
+/** @type {Promise<void>|null} */
+let loading = null;
+
+/** Resolves when the highlighter is loaded or loading failed; without it (offline, say) code stays plain. */
+export function loadHighlighter() {
+  loading ??= Promise.all([import("./highlighter.js"), import("./highlighted_lines.js")]).then(
+    ([module, lines]) => {
+      parseLines = lines.parseLines;
+      loaded = module;
+    },
+    () => {
+      loading = null;
+    },
+  );
+  return loading;
+}
+
+const isHighlighterLoaded = () => loaded !== null;
+
+/**
+ * @param {string} code
+ * @param {string} language as it was written after the fence
+ * @returns {Line[]|null} null: the language is not supported
+ */
+export function highlight(code, language) {
+  if (!loaded?.prepare(language)) return null;
+  if (code.split("\n").some((line) => line.length > LONGEST_LINE)) return null;
+  return parseLines(loaded.highlightCode(code, language));
+}
+
+/**
+ * @typedef {[kind: string, text: string]} Run  kind: a class of markdown.css, "" for plain
+ * @typedef {{runs: Run[], isWhole: boolean}} Line  isWhole: nothing that began in it goes on in the next
+ */
+
+/** @param {string} text @returns {Line[]} */
+export function plainLines(text) {
+  return text
+    .split(/(?<=\n)/)
+    .concat(text.endsWith("\n") ? [""] : [])
+    .map((line) => ({ runs: line ? [["", line]] : [], isWhole: true }));
 }

@@ -7,7 +7,7 @@ import { bringIntoSight, h } from "../elements/element.js";
 import { t } from "../i18n.js";
 import { copyButton } from "../elements/copy_button.js";
 import { patchNodes } from "../elements/patch.js";
-import { csvOf, tabbedOf } from "./table_text.js";
+import { csvOf, tabbedOf } from "./exports.js";
 
 /** @import {Source} from "../types.js" */
 /** @import {EmbeddedNodes} from "../elements/patch.js" */

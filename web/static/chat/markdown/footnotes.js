@@ -3,7 +3,7 @@
  * never moves; models write notes at the end anyway. What no note belongs to stays as it is written.
  */
 
-import { escaped } from "./escaped.js";
+import { escaped } from "./safe_html.js";
 
 /** @import {Token, TokenizerAndRendererExtension} from "marked" */
 

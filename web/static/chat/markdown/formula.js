@@ -5,7 +5,7 @@
 
 import { h } from "../elements/element.js";
 import { sanitizeMath } from "./sanitizer.js";
-import { completeTex } from "./unfinished_tex.js";
+import { completeTex } from "./unfinished_markdown.js";
 
 const LONGEST = 8_000;
 /** Limits of the typesetter: no links, no loading, bounded size. */

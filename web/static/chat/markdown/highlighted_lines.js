@@ -3,7 +3,7 @@
  * as HTML: only the colour of each character is used. Loaded with the highlighter. Pure.
  */
 
-/** @import {Line, Run} from "./plain_lines.js" */
+/** @import {Line, Run} from "./code_lines.js" */
 
 const KINDS = {
   keyword: "keyword", "selector-tag": "keyword", name: "keyword", doctag: "keyword", operator: "",

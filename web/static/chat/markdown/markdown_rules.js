@@ -4,9 +4,8 @@
  */
 
 import { Marked, Renderer, Tokenizer } from "marked";
-import { escaped } from "./escaped.js";
+import { escaped, ownImage } from "./safe_html.js";
 import { footnote, footnoteReference } from "./footnotes.js";
-import { ownImage } from "./own_image.js";
 import { mayCite } from "../state/answer_text.js";
 import { OPEN } from "./unfinished_markdown.js";
 

@@ -6,7 +6,7 @@
 import DOMPurify from "dompurify";
 
 import { t } from "../i18n.js";
-import { ownImage } from "./own_image.js";
+import { ownImage } from "./safe_html.js";
 
 const ADDRESS = /^(?:https?|mailto):/i;
 

@@ -1,7 +1,7 @@
 /**
- * Prepares Markdown that is still being written, so that what is shown does not change its kind later:
- * open markup is completed (`**bold`) or held back until its kind is known (`[a link`, `| a table`).
- * Pure. Only the last block is changed.
+ * Prepares Markdown that is still being written, so that what is shown does not change its kind later: open markup is
+ * completed (`**bold`) or held back until its kind is known (`[a link`, `| a table`). Only the last block is changed.
+ * TeX is completed so that it can be typeset. Pure.
  */
 
 /** Marks the end of a formula that is completed here, see markdown_rules.js. A private-use character. */
@@ -164,4 +164,21 @@ function closeEmphasis(text, masked) {
   }
   const shown = stump ? text.slice(0, -stump) : text;
   return open.length ? shown.trimEnd() + open.reverse().join("") : shown;
+}
+
+/** @param {string} tex @returns {string} */
+export function completeTex(tex) {
+  let text = tex.replace(/(?:\\[a-zA-Z]*|[\^_&]|\\begin\{[^}]*|\\left|\\right)\s*$/, "");
+  /** @type {string[]} */
+  const open = [];
+  for (const { 0: part, 1: opened, 2: closed } of text.matchAll(
+    /\\begin\{([^}]*)\}|\\end\{([^}]*)\}|\\left(?![a-z])|\\right(?![a-z])|\\.|[{}]/g,
+  )) {
+    if (opened !== undefined) open.push(`\\end{${opened}}`);
+    else if (part === "{") open.push("}");
+    else if (part === "\\left") open.push("\\right.");
+    else if (closed !== undefined || part === "}" || part === "\\right") open.pop();
+  }
+  if (/\\left$/.test(text)) text = text.slice(0, -"\\left".length);
+  return text + open.reverse().join("");
 }

@@ -3,8 +3,7 @@
 import { h } from "../elements/element.js";
 import { icon } from "../elements/icons.js";
 import { t } from "../i18n.js";
-import { fullScreenButton } from "./full_screen.js";
-import { PreviewFrame } from "./preview_frame.js";
+import { fullScreenButton, PreviewFrame } from "./preview_frame.js";
 
 /** How often a document may load itself anew before it is closed. */
 const MOST_LOADS = 50;

@@ -1,9 +1,12 @@
 /**
- * A frame of another origin whose document shows or draws what an answer contains (web/page/preview.py). What is in it is
- * hostile: it gets nothing but that content, through a port of the document that asked for it, and is watched from outside.
+ * A frame of another origin whose document shows or draws what an answer contains (web/page/preview.py), and the button
+ * that shows it on the whole screen. What is in the frame is hostile: it gets nothing but that content, through a port
+ * of the document that asked for it, and is watched from outside.
  */
 
 import { h } from "../elements/element.js";
+import { icon } from "../elements/icons.js";
+import { t } from "../i18n.js";
 
 /** How often the document is asked whether it still runs. */
 const TICK_MS = 5_000;
@@ -92,4 +95,22 @@ export class PreviewFrame {
     this.unanswered += 1;
     return this.send({ kind: "ping" });
   }
+}
+
+/** @param {HTMLElement} element */
+export function fullScreenButton(element) {
+  const label = t("Full screen");
+  const show = () => element.requestFullscreen().catch(() => {});
+  return h(
+    "button",
+    {
+      type: "button",
+      class: "icon-button",
+      hidden: !document.fullscreenEnabled,
+      "aria-label": label,
+      title: label,
+      onclick: show,
+    },
+    icon("fullScreen"),
+  );
 }

@@ -1,4 +1,4 @@
-/** Saves the code of an answer as a file that is named by its language. */
+/** What of an answer goes to other programs: code, as a file that is named by its language, and a table, as text. */
 
 import { h } from "../elements/element.js";
 
@@ -86,3 +86,22 @@ export function downloadCode(text, language) {
   h("a", { href: address, download: fileName(language) }).click();
   setTimeout(() => URL.revokeObjectURL(address), REVOKE_MS);
 }
+
+/** What spreadsheets would calculate: a model wrote it, and a formula may send what else the sheet holds. Numbers are none. */
+const FORMULA = /^[=@\t\r]|^[+-](?![\d.,\s]*%?$)/;
+
+/** @param {string} cell */
+const harmless = (cell) => (FORMULA.test(cell) ? `'${cell}` : cell);
+
+/** Returns CSV (RFC 4180). @param {string[][]} rows */
+export function csvOf(rows) {
+  return rows.map((row) => row.map(harmless).map(quoted).join(",")).join("\r\n");
+}
+
+/** Returns what spreadsheets take as cells when it is pasted: columns are separated by tabs. @param {string[][]} rows */
+export function tabbedOf(rows) {
+  return rows.map((row) => row.map((cell) => harmless(cell.replace(/\s+/g, " "))).join("\t")).join("\n");
+}
+
+/** @param {string} cell */
+const quoted = (cell) => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell);

@@ -1,4 +1,7 @@
-/** Which images of a text are shown as images: contents and thumbnails of files on this server. Pure. */
+/**
+ * What of a text may be in HTML: its characters escaped, and as images those of files on this server, contents and
+ * thumbnails. Pure.
+ */
 
 const FILE = /^\/api\/files\/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\/(?:content|thumbnail)\/$/i;
 
@@ -11,4 +14,9 @@ const FILE = /^\/api\/files\/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\/(?:con
 export function ownImage(address, origin) {
   const path = origin && address.startsWith(`${origin}/`) ? address.slice(origin.length) : address;
   return FILE.test(path) ? path : null;
+}
+
+/** @param {string} text @returns {string} for HTML */
+export function escaped(text) {
+  return text.replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`);
 }
