@@ -6,8 +6,10 @@ import {
   entryOfInfo,
   entryOfUpload,
   firstUnfit,
+  announcement,
+  kindText,
+  stateText,
 } from "../../../features/files/static/chat/files/file_entry.js";
-import { announcement, kindText, stateText } from "../../../features/files/static/chat/files/file_texts.js";
 import { FileUploads } from "../../../features/files/static/chat/files/file_uploads.js";
 
 const READY = {

@@ -4,12 +4,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { DocumentList } from "../../../features/knowledge_bases/static/chat/knowledge/document_list.js";
-import { KnowledgeStore } from "../../../features/knowledge_bases/static/chat/knowledge/knowledge_store.js";
 import {
+  KnowledgeStore,
   countText,
   indexingText,
   rankText,
-} from "../../../features/knowledge_bases/static/chat/knowledge/knowledge_texts.js";
+} from "../../../features/knowledge_bases/static/chat/knowledge/knowledge_store.js";
 
 globalThis.location = { origin: "http://here" };
 

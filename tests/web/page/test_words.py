@@ -57,7 +57,7 @@ def test_every_way_a_run_can_fail_has_words_that_say_what_to_do() -> None:
 
 
 def test_every_way_a_file_can_fail_has_words_that_say_what_to_do() -> None:
-    words = texts_of("files/file_texts.js", "FILE_ERRORS")
+    words = texts_of("files/file_entry.js", "FILE_ERRORS")
     assert set(words) == set(FILE_ERRORS)
     assert [code for code, text in words.items() if len(text.split(". ")) < 2] == []
 

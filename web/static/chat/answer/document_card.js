@@ -8,7 +8,7 @@ import { hostOf } from "../elements/formats.js";
 import { t } from "../i18n.js";
 import { icon } from "../elements/icons.js";
 import { shown } from "../elements/visible_text.js";
-import { openFile } from "../files/open_file.js";
+import { openFile } from "../files/files.js";
 import { documentAt } from "../knowledge/knowledge_api.js";
 
 /** @import {Source} from "../types.js" */

@@ -1,7 +1,7 @@
 /** The agent, models, knowledge bases, options, tool and while_answering mode of the open chat, or of the next new one. */
 
 import { AgentPicker } from "../agents/agent_picker.js";
-import { BasePicker } from "../knowledge/base_picker.js";
+import { BasePicker } from "../knowledge/knowledge.js";
 import { ChatOptionsButton } from "./chat_options.js";
 import { Completions } from "./completions.js";
 import { readModels, changeSession, readCatalogs } from "../server/api.js";

@@ -5,10 +5,9 @@
 
 import { h } from "../elements/element.js";
 import { FileCards } from "../files/file_card.js";
-import { entryOfKnown, failedEntry, entryOfUpload, firstUnfit } from "../files/file_entry.js";
-import { announcement } from "../files/file_texts.js";
+import { entryOfKnown, failedEntry, entryOfUpload, firstUnfit, announcement } from "../files/file_entry.js";
 import { FileUploads } from "../files/file_uploads.js";
-import { openFile } from "../files/open_file.js";
+import { openFile } from "../files/files.js";
 import { KeptUploads } from "../files/kept_uploads.js";
 import { t, tn } from "../i18n.js";
 import { FileInput } from "./file_input.js";

@@ -10,7 +10,7 @@ import { QuestionText } from "./question_text.js";
 import { removal } from "../sessions/deletion.js";
 import { FileCards } from "../files/file_card.js";
 import { entryOfAttached } from "../files/file_entry.js";
-import { openFile } from "../files/open_file.js";
+import { openFile } from "../files/files.js";
 import { SentTime } from "../elements/sent_time.js";
 import { SiblingSwitch } from "./versions.js";
 

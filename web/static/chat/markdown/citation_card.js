@@ -5,7 +5,7 @@ import { documentAt } from "../knowledge/knowledge_api.js";
 import { h } from "../elements/element.js";
 import { shown } from "../elements/visible_text.js";
 import { closestSentence } from "../files/passage.js";
-import { fileAt, readText } from "../files/files_api.js";
+import { fileAt, readText } from "../files/files.js";
 
 /** @import {Source} from "../types.js" */
 

@@ -16,7 +16,7 @@ import { usageTable } from "../usage/usage_table.js";
 import { areOn, askPermission } from "../frame/notifications.js";
 import { MOST } from "../composer/model_picker.js";
 import { savePreferences, onPreferences, sharePreferences } from "./preferences.js";
-import { tokenText } from "../files/file_texts.js";
+import { tokenText } from "../files/file_entry.js";
 
 /** @import {Model, Preferences} from "../types.js" */
 

@@ -3,11 +3,10 @@
 import { documentCard } from "../answer/document_card.js";
 import { h } from "../elements/element.js";
 import { showText, visibleText } from "../elements/visible_text.js";
-import { openFile } from "../files/open_file.js";
+import { openFile, thumbnailAddress } from "../files/files.js";
 import { t } from "../i18n.js";
 import { MarkdownView } from "../markdown/markdown.js";
 import { parseJson } from "../server/exact_json.js";
-import { thumbnailAddress } from "../files/files_api.js";
 import { noteIn } from "../state/tool_rounds.js";
 import { safeSummaryText, cardOf } from "./tool_texts.js";
 

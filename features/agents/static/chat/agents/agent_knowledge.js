@@ -4,9 +4,8 @@ import { addMember, createBase, deleteBase, deleteDocument } from "../knowledge/
 import { boxes, boxRow, checked, group } from "../elements/forms.js";
 import { documentsOf } from "../knowledge/document_list.js";
 import { entryOfUpload } from "../files/file_entry.js";
-import { takeDrops } from "../files/file_drops.js";
+import { takeDrops, FileUploads } from "../files/file_uploads.js";
 import { FileCards } from "../files/file_card.js";
-import { FileUploads } from "../files/file_uploads.js";
 import { h } from "../elements/element.js";
 import { icon } from "../elements/icons.js";
 import { isAccepted, isEditable, isOwned } from "../knowledge/knowledge_store.js";

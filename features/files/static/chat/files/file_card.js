@@ -1,11 +1,11 @@
 /** A file in a list: name, kind, small picture, tokens, how it gets on, and buttons for what can be done with it. */
 
-import { thumbnailAddress } from "./files_api.js";
+import { thumbnailAddress } from "./files.js";
 import { h } from "../elements/element.js";
 import { icon } from "../elements/icons.js";
 import { showText, visibleText } from "../elements/visible_text.js";
 import { t } from "../i18n.js";
-import { stateText } from "./file_texts.js";
+import { stateText } from "./file_entry.js";
 
 /** @import {FileEntry} from "./file_entry.js" */
 /** @typedef {{open?: (entry: FileEntry) => void, retry?: (key: string) => void, remove?: (key: string) => void}} CardActions  those left out have no button */

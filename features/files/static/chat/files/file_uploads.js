@@ -1,11 +1,11 @@
 /**
- * A list of files: uploads those that are added, a few at a time, and follows each until it is ready or has failed.
- * The composer has one for each draft, the page of a project one for its files, that of a knowledge base one for its
- * documents.
+ * A list of files: uploads those that are added, a few at a time, and follows each until it is ready or has failed. The
+ * composer has one for each draft, the page of a project one for its files, that of a knowledge base one for its
+ * documents. Parts of the page take dropped files, instead of the composer, which takes what no other element does.
  */
 
 import { ApiError, newRequestId } from "../server/api.js";
-import { deleteFile, readFile, uploadFile } from "./files_api.js";
+import { deleteFile, readFile, uploadFile } from "./files.js";
 import { entryOfInfo, entryOfUpload, failedEntry } from "./file_entry.js";
 
 /** @import {FileEntry} from "./file_entry.js" */
@@ -231,4 +231,20 @@ async function localThumbnail(file) {
   } catch {
     return "";
   }
+}
+
+/**
+ * While files are over the element it has the class `over`.
+ * @param {HTMLElement} element @param {(files: File[]) => void} take @param {() => boolean} [mayTake]
+ */
+export function takeDrops(element, take, mayTake = () => true) {
+  element.classList.add("takes-files");
+  const over = (/** @type {DragEvent} */ event) => {
+    if (!event.dataTransfer?.types.includes("Files") || !mayTake()) return;
+    event.preventDefault();
+    element.classList.toggle("over", event.type === "dragover");
+    if (event.type === "drop") take([...event.dataTransfer.files]);
+  };
+  for (const type of /** @type {const} */ (["dragenter", "dragover", "dragleave", "drop"]))
+    element.addEventListener(type, over);
 }

@@ -3,14 +3,14 @@
  * read, at the passage that was cited and the page that it is on. What the browser cannot show is downloaded.
  */
 
-import { contentAddress, fileAt, readContent, readText } from "./files_api.js";
+import { contentAddress, fileAt, readContent, readText } from "./files.js";
 import { call } from "../server/api.js";
 import { dialog, open } from "../elements/dialogs.js";
 import { h } from "../elements/element.js";
 import { icon } from "../elements/icons.js";
 import { byteText } from "../answer/api_error_texts.js";
 import { language, t } from "../i18n.js";
-import { fileErrorText, kindText, rowsText, tokenText } from "./file_texts.js";
+import { fileErrorText, kindText, rowsText, tokenText } from "./file_entry.js";
 import { closestSentence, findPassage, PAGE_BREAK, pageAt } from "./passage.js";
 
 /** @import {Passage, Place} from "./passage.js" */

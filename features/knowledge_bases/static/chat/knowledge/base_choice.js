@@ -4,9 +4,9 @@ import { radioGroup } from "../elements/forms.js";
 import { h } from "../elements/element.js";
 import { knowledgeAddress } from "../frame/address.js";
 import { t, tn } from "../i18n.js";
-import { roleNote } from "./knowledge_texts.js";
+import { roleNote } from "./knowledge_store.js";
 
-/** @import {BasePicker} from "./base_picker.js" */
+/** @import {BasePicker} from "./knowledge.js" */
 /** @import {KnowledgeStore} from "./knowledge_store.js" */
 /** @import {KnowledgeBase} from "../types.js" */
 

@@ -4,11 +4,9 @@ import { ask } from "../elements/dialogs.js";
 import { h, setChildren } from "../elements/element.js";
 import { icon } from "../elements/icons.js";
 import { attachMenu, menuButton } from "../elements/menu.js";
-import { entryOfInfo } from "../files/file_entry.js";
-import { announcement, stateText } from "../files/file_texts.js";
-import { takeDrops } from "../files/file_drops.js";
-import { openFile } from "../files/open_file.js";
-import { readText } from "../files/files_api.js";
+import { entryOfInfo, announcement, stateText } from "../files/file_entry.js";
+import { takeDrops } from "../files/file_uploads.js";
+import { openFile, readText } from "../files/files.js";
 import { askFor, line, text } from "../elements/forms.js";
 import { t } from "../i18n.js";
 import {

@@ -9,8 +9,7 @@ import { addMember, changeMember, readMembers, removeMember } from "./knowledge_
 import { RepeatedRead } from "../server/list_store.js";
 import { unlessGone } from "../server/api.js";
 import { Field } from "../elements/forms.js";
-import { isOwned, isReadable } from "./knowledge_store.js";
-import { memberNote, roleNames, roleNote } from "./knowledge_texts.js";
+import { isOwned, isReadable, memberNote, roleNames, roleNote } from "./knowledge_store.js";
 
 /** @import {KnowledgeBase, Member, MemberRole} from "../types.js" */
 

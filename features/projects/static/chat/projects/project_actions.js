@@ -1,7 +1,7 @@
-/** What can be done with projects: create, rename, delete; and which project a chat belongs to. */
+/** What can be done with projects: create, rename, delete; which project a chat belongs to; and the REST calls. */
 
 import { t } from "../i18n.js";
-import { changeSession } from "../server/api.js";
+import { changeSession, call, readAllPages } from "../server/api.js";
 
 /** @import {MenuItem} from "../elements/menu.js" */
 /** @import {Project, Session} from "../types.js" */
@@ -93,3 +93,14 @@ export class ProjectActions {
     return isMoved;
   }
 }
+
+/** @returns {Promise<Project[]>} all, the latest changed first */
+export const readProjects = () => readAllPages("projects/");
+/** @param {string} id @returns {Promise<Project>} */
+export const readProject = (id) => call("GET", `projects/${id}/`);
+/** @param {string} name @returns {Promise<Project>} */
+export const createProject = (name) => call("POST", "projects/", { name });
+/** @param {string} id @param {Partial<ProjectBody>} fields @returns {Promise<Project>} */
+export const changeProject = (id, fields) => call("PATCH", `projects/${id}/`, fields);
+/** Its chats and files go on without it. @param {string} id */
+export const deleteProject = (id) => call("DELETE", `projects/${id}/`);

@@ -1,10 +1,10 @@
 /** The questions before a project is created, renamed or deleted, and what is done then. Loaded with the first of them. */
 
-import { changeProject, createProject, deleteProject } from "./projects_api.js";
+import { changeProject, createProject, deleteProject } from "./project_actions.js";
 import { ask, dialog, open } from "../elements/dialogs.js";
 import { h } from "../elements/element.js";
 import { t, tn } from "../i18n.js";
-import { deleteFile } from "../files/files_api.js";
+import { deleteFile } from "../files/files.js";
 import { unlessGone } from "../server/api.js";
 import { icon } from "../elements/icons.js";
 

@@ -4,14 +4,11 @@ import { ask } from "../elements/dialogs.js";
 import { h } from "../elements/element.js";
 import { icon } from "../elements/icons.js";
 import { FileCards } from "../files/file_card.js";
-import { takeDrops } from "../files/file_drops.js";
-import { entryOfInfo } from "../files/file_entry.js";
-import { announcement, tokenText } from "../files/file_texts.js";
-import { FileUploads } from "../files/file_uploads.js";
-import { openFile } from "../files/open_file.js";
+import { takeDrops, FileUploads } from "../files/file_uploads.js";
+import { entryOfInfo, announcement, tokenText } from "../files/file_entry.js";
+import { openFile, deleteFile } from "../files/files.js";
 import { t, tn } from "../i18n.js";
-import { indexingText } from "../knowledge/knowledge_texts.js";
-import { deleteFile } from "../files/files_api.js";
+import { indexingText } from "../knowledge/knowledge_store.js";
 import { unlessGone } from "../server/api.js";
 
 /** @import {FileEntry} from "../files/file_entry.js" */

@@ -1,8 +1,7 @@
 /** Connects the parts of projects: the store, the list in the sidebar, the page of one, and what is done with them. */
 
-import { ProjectActions } from "./project_actions.js";
+import { ProjectActions, changeProject, readProject, readProjects } from "./project_actions.js";
 import { ProjectList } from "./project_list.js";
-import { changeProject, readProject, readProjects } from "./projects_api.js";
 import { ListStore } from "../server/list_store.js";
 
 /** @import {ProjectView} from "./project_view.js" */

@@ -2,7 +2,7 @@
 
 import { dialog, open } from "../elements/dialogs.js";
 import { h } from "../elements/element.js";
-import { takeDrops } from "../files/file_drops.js";
+import { takeDrops } from "../files/file_uploads.js";
 import { t, tn } from "../i18n.js";
 import { ApiError } from "../server/api.js";
 import { upload } from "../server/upload.js";

@@ -1,7 +1,10 @@
-/** REST calls of files. */
+/** REST calls of files, and the viewer, which is loaded with the first file that is opened. */
 
 import { ApiError, call, newRequestId, refusal } from "../server/api.js";
 import { upload } from "../server/upload.js";
+import { apiErrorText } from "../answer/status_texts.js";
+import { dialog, open } from "../elements/dialogs.js";
+import { h } from "../elements/element.js";
 
 /** @import {FileInfo} from "../types.js" */
 
@@ -47,4 +50,15 @@ function formOf(file, project) {
   if (project) form.append("project", project);
   form.append("file", file, file.name);
   return form;
+}
+
+/** @param {import("./file_viewer.js").ViewedFile} file */
+export async function openFile(file) {
+  const { name } = file;
+  try {
+    const { FileViewer } = await import("./file_viewer.js");
+    new FileViewer(file);
+  } catch {
+    open(dialog(name, {}, h("p", { role: "alert" }, apiErrorText({ code: "unreachable" }))));
+  }
 }
