@@ -21,7 +21,6 @@ GROUPS = (
     ("chat/sharing/shared_page.js", "chat/sharing/shared_page.css"),
     ("chat/accounts/login.js",),
     ("chat/frame/shown_password.js",),
-    ("chat/accounts/time_left.js",),
     ("chat/accounts/passkeys.js",),
 )
 # Browsers with light-dark() support everything that the sources use.

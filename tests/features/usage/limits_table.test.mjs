@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { limitRows } from "../../../features/usage/static/chat/usage/limits_table.js";
+import { limitRows } from "../../../features/usage/static/chat/usage/usage_tables.js";
 
 const use = (code, used, max, unit = code) => ({ code, used, max, unit, resets_at: null });
 

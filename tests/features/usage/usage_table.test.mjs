@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { byModel } from "../../../features/usage/static/chat/usage/usage_table.js";
+import { byModel } from "../../../features/usage/static/chat/usage/usage_tables.js";
 
 const day = (model, runs, cost) => ({
   model,

@@ -68,6 +68,6 @@ def test_every_tool_has_an_icon_that_the_page_draws() -> None:
 
 
 def test_every_reason_why_a_provider_cannot_be_used_has_words() -> None:
-    words = texts_of("providers/check_texts.js", "PROVIDER_ERRORS")
+    words = texts_of("providers/provider_view.js", "PROVIDER_ERRORS")
     assert set(words) == set(PROVIDER_ERRORS)
     assert all(text.endswith(".") for text in words.values())

@@ -30,7 +30,7 @@ import { isLive } from "./state/session_state.js";
 import { Suggestions } from "./composer/suggestions.js";
 import { attachShortcuts } from "./frame/shortcuts.js";
 import { Sidebar } from "./frame/sidebar.js";
-import { showTags } from "./tags/tag_chips.js";
+import { showTags } from "./tags/tags.js";
 import { RunStopper } from "./composer/run_stopper.js";
 import { TitleBar } from "./frame/title_bar.js";
 import { TreeToggle } from "./tree/tree_toggle.js";

@@ -3,7 +3,7 @@
 import { SessionList } from "./session_list.js";
 import { SessionSelection } from "./session_selection.js";
 import { SessionStore } from "./session_store.js";
-import { TagFilter } from "../tags/tag_filter.js";
+import { TagFilter } from "../tags/tags.js";
 import { hasTrash, mayDeleteAll } from "./deletion.js";
 import { UndoNotice } from "../elements/notices.js";
 import { h } from "../elements/element.js";

@@ -1,11 +1,12 @@
-/** The dialogs in which staff enter a provider, and what is known of one of its models. */
+/**
+ * The dialogs in which staff enter a provider, and what is known of one of its models, and the REST calls. Keys are
+ * sent and never received.
+ */
 
 import { apiErrorText } from "../answer/status_texts.js";
 import { askFor, line, boxes, checked, group } from "../elements/forms.js";
 import { t } from "../i18n.js";
-import { saveModels, saveProvider } from "./providers_api.js";
-
-/** @import {Provider, ProviderModel} from "./providers_api.js" */
+import { call } from "../server/api.js";
 
 const EXAMPLES = [
   "OpenAI: https://api.openai.com/v1",
@@ -128,3 +129,23 @@ function abilities(model) {
     },
   };
 }
+
+/** @typedef {CheckErrorAnswer} CheckError */
+/** @typedef {ListedModelAnswer} ListedModel */
+/** @typedef {ProviderCheckAnswer} ProviderCheck */
+/** @typedef {ProviderModelAnswer} ProviderModel */
+/** @typedef {ProviderAnswer} Provider */
+
+/** @returns {Promise<{can_store_keys: boolean, results: Provider[]}>} */
+export const readProviders = () => call("GET", "providers/");
+/** @param {string} id @returns {Promise<Provider>} */
+export const readProvider = (id) => call("GET", `providers/${id}/`);
+/** @param {string|null} id null: a new one @param {Partial<ProviderBody>} fields @returns {Promise<Provider>} */
+export const saveProvider = (id, fields) =>
+  id ? call("PATCH", `providers/${id}/`, fields) : call("POST", "providers/", fields);
+/** @param {string} id */
+export const deleteProvider = (id) => call("DELETE", `providers/${id}/`);
+/** @param {string} id @param {ProviderModelBody[]} models @returns {Promise<Provider>} */
+export const saveModels = (id, models) => call("POST", `providers/${id}/models/`, { models });
+/** @param {string} id @returns {Promise<Provider>} */
+export const checkProvider = (id) => call("POST", `providers/${id}/check/`, {});

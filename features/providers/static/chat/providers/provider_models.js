@@ -4,7 +4,7 @@ import { h } from "../elements/element.js";
 import { icon } from "../elements/icons.js";
 import { language, t, tn } from "../i18n.js";
 
-/** @import {ListedModel, Provider, ProviderModel} from "./providers_api.js" */
+/** @import {ListedModel, Provider, ProviderModel} from "./provider_forms.js" */
 
 /** The number of models from which a filter is shown. */
 const MANY = 8;

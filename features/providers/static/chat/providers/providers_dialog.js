@@ -1,15 +1,14 @@
 /** The dialog in which staff manage the providers of models: a list, and a view of each. */
 
 import { ask, attemptOrClose, dialog, open } from "../elements/dialogs.js";
-import { editProvider } from "./provider_forms.js";
+import { editProvider, deleteProvider, readProviders } from "./provider_forms.js";
 import { h } from "../elements/element.js";
 import { icon } from "../elements/icons.js";
 import { showRows } from "../elements/forms.js";
 import { t, tn } from "../i18n.js";
 import { ProviderView } from "./provider_view.js";
-import { deleteProvider, readProviders } from "./providers_api.js";
 
-/** @import {Provider} from "./providers_api.js" */
+/** @import {Provider} from "./provider_forms.js" */
 
 /** @param {(error: any) => void} failed @param {{adds?: boolean}} [how] adds: with the form of a new one */
 export async function openProviders(failed, { adds = false } = {}) {

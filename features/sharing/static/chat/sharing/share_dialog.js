@@ -1,15 +1,12 @@
 /** The dialog of a chat's public links: create, copy, look at, change, update, revoke. */
 
-import { readSession } from "../server/api.js";
+import { readSession, call } from "../server/api.js";
 import { copyButton } from "../elements/copy_button.js";
 import { dialog, open } from "../elements/dialogs.js";
 import { h } from "../elements/element.js";
 import { icon } from "../elements/icons.js";
 import { language, t, tn } from "../i18n.js";
-import { changeShare, createShare, readShares, revokeShare } from "./shares_api.js";
 import { apiErrorText } from "../answer/status_texts.js";
-
-/** @import {Share} from "./shares_api.js" */
 
 const DATE = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "short" });
 
@@ -170,3 +167,17 @@ function endText(end) {
   const when = DATE.format(new Date(end));
   return new Date(end) <= new Date() ? t("Ended on %(when)s", { when }) : t("Ends on %(when)s", { when });
 }
+
+/** @typedef {ShareAnswer} Share */
+
+/** @param {string} session @returns {Promise<Share[]>} open links, newest first */
+const readShares = (session) => call("GET", `sessions/${session}/shares/`);
+
+/** @param {string} session @param {ShareBody} fields @returns {Promise<Share>} */
+const createShare = (session, fields) => call("POST", `sessions/${session}/shares/`, fields);
+
+/** @param {string} share @param {ShareBody} fields @returns {Promise<Share>} */
+const changeShare = (share, fields) => call("PATCH", `shares/${share}/`, fields);
+
+/** @param {string} share */
+const revokeShare = (share) => call("DELETE", `shares/${share}/`);

@@ -11,7 +11,7 @@ import { language, t } from "../i18n.js";
 import { MarkdownView } from "../markdown/markdown.js";
 import { QuestionText } from "../conversation/question_text.js";
 import { parseJson } from "../server/exact_json.js";
-import { readSharedPage } from "./shares_api.js";
+import { call } from "../server/api.js";
 
 /** @import {Source} from "../types.js" */
 
@@ -151,3 +151,6 @@ async function readNext() {
 
 conversation.after(problem, more);
 append(parseJson(document.getElementById("shown").textContent));
+
+/** Reads without a login. @param {string} link its token @param {number} page @returns {Promise<any>} */
+const readSharedPage = (link, page) => call("GET", `shared/${link}/?page=${page}`);

@@ -8,7 +8,7 @@ import { icon } from "../elements/icons.js";
 import { menuButton } from "../elements/menu.js";
 import { t } from "../i18n.js";
 import { changeSession } from "../server/api.js";
-import { deleteTag, readTags, renameTag } from "./tags_api.js";
+import { deleteTag, readTags, renameTag } from "./tags.js";
 import { hasTag, isSameTag, replaceTag } from "../sessions/session_store.js";
 
 /** @import {Session} from "../types.js" */

@@ -48,7 +48,7 @@ export class LimitStatus {
   /** @param {LimitUse|undefined} fullest */
   async #show(fullest) {
     const isNear = fullest && share(fullest) >= NEARLY;
-    const module = isNear ? await import("./limit_texts.js").catch(() => /** @type {any} */ (null)) : null;
+    const module = isNear ? await import("./usage_tables.js").catch(() => /** @type {any} */ (null)) : null;
     const text = module ? module.limitText(fullest, share(fullest)) : "";
     this.element.hidden = !text;
     if (this.element.textContent !== text) this.element.textContent = text;

@@ -1,11 +1,12 @@
-/** The choice below the search: which tag the chats of the list have. Hidden while no chat has any. */
+/** The tags of chats: the choice of one below the search, those of the open chat in the bar, and the REST calls. */
 
 import { h } from "../elements/element.js";
 import { t } from "../i18n.js";
 import { RepeatedRead } from "../server/list_store.js";
-import { readTags } from "./tags_api.js";
 import { hasTag } from "../sessions/session_store.js";
+import { call } from "../server/api.js";
 
+/** The choice below the search: which tag the chats of the list have. Hidden while no chat has any. */
 export class TagFilter {
   /**
    * @param {HTMLSelectElement} field
@@ -60,3 +61,34 @@ export class TagFilter {
     this.field.classList.toggle("chosen", Boolean(tag));
   }
 }
+
+/** @param {HTMLElement} list @param {string[]} tags @param {(tag: string) => void} choose */
+export function showTags(list, tags, choose) {
+  list.hidden = tags.length === 0;
+  if (list.dataset.tags === tags.join("\n")) return;
+  list.dataset.tags = tags.join("\n");
+  const chip = (/** @type {string} */ tag) =>
+    h(
+      "button",
+      {
+        type: "button",
+        class: "tag",
+        dir: "auto",
+        title: t("Chats with the tag “%(tag)s”", { tag }),
+        onclick: () => choose(tag),
+      },
+      tag,
+    );
+  list.replaceChildren(...tags.map((tag) => h("li", {}, chip(tag))));
+}
+
+/** @typedef {TagAnswer} Tag */
+
+/** @returns {Promise<Tag[]>} in the order of the alphabet */
+export const readTags = () => call("GET", "tags/");
+
+/** In all chats. @param {string} tag @param {string} name @returns {Promise<Tag>} */
+export const renameTag = (tag, name) => call("PATCH", "tags/", { tag, name });
+
+/** From all chats. @param {string} tag */
+export const deleteTag = (tag) => call("DELETE", `tags/?${new URLSearchParams({ tag })}`);
