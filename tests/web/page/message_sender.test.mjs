@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
 
-import { MessageSender } from "../../../web/static/chat/composer/message_sender.js";
+import { MessageSender, shortened } from "../../../web/static/chat/composer/message_sender.js";
 import { TurnActions } from "../../../web/static/chat/conversation/turn_actions.js";
 import { LiveSession } from "../../../web/static/chat/server/live_session.js";
 
@@ -147,4 +147,15 @@ test("a new chat is created as it was when its first message was sent", async ()
   assert.deepEqual([posted[1][0], body], ["/api/sessions/new/turns/", { text: "What grows?" }]);
   assert.equal(now.live.state.session, "y");
   assert.deepEqual(read, [], "the open chat has nothing new");
+});
+
+test("a text that is cut ends with a whole word and says so", () => {
+  assert.equal(shortened("How often is low water?", 23), "How often is low water?");
+  assert.equal(shortened("How often is low water at Husum?", 20), "How often is low…");
+  assert.equal(shortened("How often is low water?", 13), "How often is…");
+});
+
+test("words that are longer than half of the place are cut, and no character is", () => {
+  assert.equal(shortened("Donaudampfschifffahrt", 10), "Donaudamp…");
+  assert.equal(shortened("🌊".repeat(20), 8), "🌊🌊🌊…");
 });

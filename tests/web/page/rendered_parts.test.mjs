@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import highlighter from "../../../node_modules/@highlightjs/cdn-assets/es/highlight.min.js";
-import { fileName } from "../../../web/static/chat/markdown/exports.js";
+import { fileName, csvOf, tabbedOf } from "../../../web/static/chat/markdown/exports.js";
 import { parseLines } from "../../../web/static/chat/markdown/highlighted_lines.js";
 import { plainLines } from "../../../web/static/chat/markdown/code_lines.js";
 import { completeTex } from "../../../web/static/chat/markdown/unfinished_markdown.js";
@@ -57,3 +57,32 @@ for (const [language, name] of [
   test(`code is downloaded under a name by its language: ${language || "none"}`, () =>
     assert.equal(fileName(language), name));
 }
+
+test("cells of CSV are quoted where RFC 4180 asks for it", () => {
+  const rows = [
+    ["Port", "High, low"],
+    ['the "old" one', "two\nlines"],
+    ["Köln", ""],
+  ];
+  assert.equal(csvOf(rows), 'Port,"High, low"\r\n"the ""old"" one","two\nlines"\r\nKöln,');
+});
+
+test("a cell that is pasted is in one line and column", () => {
+  assert.equal(
+    tabbedOf([
+      ["a\tb", "two\nlines"],
+      ["c", "d"],
+    ]),
+    "a b\ttwo lines\nc\td",
+  );
+});
+
+test("what a spreadsheet would calculate is text, and a number stays a number", () => {
+  const formulas = ["=HYPERLINK(A1)", "@SUM(A1)", "+1+cmd|x", "-A1"];
+  assert.deepEqual(
+    csvOf(formulas.map((cell) => [cell])).split("\r\n"),
+    formulas.map((cell) => `'${cell}`),
+  );
+  const numbers = ["-5", "+4.2 %", "-1,000.5", "-"];
+  assert.deepEqual(tabbedOf(numbers.map((cell) => [cell])).split("\n"), numbers);
+});

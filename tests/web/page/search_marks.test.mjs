@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
-import { matchesIn, normalForm } from "../../../web/static/chat/conversation/search_marks.js";
+import { matchesIn, normalForm, matchParts } from "../../../web/static/chat/conversation/search_marks.js";
 import { isOnCurrentBranch } from "../../../web/static/chat/state/branch.js";
 
 const marked = (text, query) => matchesIn(text, query).map(([from, to]) => text.slice(from, to));
@@ -57,3 +57,27 @@ test("a message is on the current branch if every parent shows the way to it", (
     [false, true, true, false],
   );
 });
+
+const shown = (match, query) =>
+  matchParts(match, query)
+    .map(({ text, isFound }) => (isFound ? `<${text}>` : text))
+    .join("");
+
+test("the words that were found are marked, and stand near the beginning", () => {
+  assert.equal(shown("the zebra stands", "zebra"), "the <zebra> stands");
+  assert.equal(
+    shown("line 1200 line 1200 line 1200 line 1200 the zebra stands", "zeb"),
+    "…line 1200 the <zeb>ra stands",
+  );
+  assert.equal(shown("nothing of it", "zebra"), "nothing of it");
+  assert.equal(shown("", "zebra"), "");
+});
+
+for (const [written, read] of [
+  ["the **zebra** and `code`", "the <zebra> and code"],
+  ["# Zoo > quoted | zebra |", "Zoo quoted <zebra>"],
+  ["see [the zebra](https://zoo.example/a) now", "see the <zebra> now"],
+  ["| animal | |---|---| | zebra |", "animal <zebra>"],
+  ["a snake_case zebra, 2 * 3 and *so* on", "a snake_case <zebra>, 2 * 3 and so on"],
+])
+  test(`Markdown is not shown raw: ${written}`, () => assert.equal(shown(written, "zebra"), read));
