@@ -4,7 +4,7 @@ import { copyButton } from "../elements/copy_button.js";
 import { assign, h } from "../elements/element.js";
 import { FeedbackView } from "../feedback/feedback_view.js";
 import { t } from "../i18n.js";
-import { icon } from "../elements/icons.js";
+import { icon, iconButton } from "../elements/icons.js";
 import { attachMenu, menuButton } from "../elements/menu.js";
 import { removal } from "../sessions/deletion.js";
 import { canReadAloud, isReading, toggleReading } from "./read_aloud.js";
@@ -91,12 +91,7 @@ export class AnswerFooter {
   }
 
   #againButton() {
-    const label = t("Regenerate");
-    const button = h(
-      "button",
-      { type: "button", class: "icon-button", "aria-label": label, title: label },
-      icon("retry"),
-    );
+    const button = iconButton(t("Regenerate"), "retry");
     attachMenu(button, () => this.#choices());
     return button;
   }
@@ -152,19 +147,7 @@ export class TimingView {
     this.readRun = readRun;
     this.run = "";
     this.toolsMs = 0;
-    const label = t("Usage and timing");
-    this.button = h(
-      "button",
-      {
-        type: "button",
-        class: "icon-button",
-        "aria-label": label,
-        title: label,
-        "aria-expanded": "false",
-        onclick: () => this.#toggle(),
-      },
-      icon("info"),
-    );
+    this.button = iconButton(t("Usage and timing"), "info", () => this.#toggle(), { "aria-expanded": "false" });
     this.element = h("span", { class: "timing" }, this.button);
     /** @type {TimingCard|undefined} */
     this.card = undefined;

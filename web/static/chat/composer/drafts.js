@@ -6,7 +6,7 @@
 import { dialog, open } from "../elements/dialogs.js";
 import { h } from "../elements/element.js";
 import { language, t } from "../i18n.js";
-import { icon } from "../elements/icons.js";
+import { icon, iconButton } from "../elements/icons.js";
 
 /** @import {FileKind} from "../types.js" */
 
@@ -194,12 +194,9 @@ export class PastedView {
       icon("file"),
       face,
     );
-    const label = t("Remove: %(what)s", { what: size });
-    const remove = h(
-      "button",
-      { type: "button", class: "icon-button", "aria-label": label, title: t("Remove"), onclick: () => this.#remove(i) },
-      icon("close"),
-    );
+    const remove = iconButton(t("Remove: %(what)s", { what: size }), "close", () => this.#remove(i), {
+      title: t("Remove"),
+    });
     return h("li", { class: "chip" }, unfold, remove);
   }
 

@@ -3,7 +3,7 @@
 import * as api from "../server/api.js";
 import { isComposing } from "../elements/text_field.js";
 import { h } from "../elements/element.js";
-import { icon } from "../elements/icons.js";
+import { iconButton } from "../elements/icons.js";
 import { t } from "../i18n.js";
 import { currentBranch } from "../state/branch.js";
 
@@ -33,14 +33,9 @@ export class FindBar {
       title: t("Go to a date"),
       onchange: () => this.#goToDate(),
     });
-    const button = (
-      /** @type {string} */ label,
-      /** @type {import("../elements/icons.js").IconName} */ name,
-      /** @type {() => void} */ onclick,
-    ) => h("button", { type: "button", class: "icon-button", "aria-label": label, title: label, onclick }, icon(name));
     this.steps = [
-      button(t("Found before"), "chevronUp", () => this.#step(-1)),
-      button(t("Found next"), "chevronDown", () => this.#step(1)),
+      iconButton(t("Found before"), "chevronUp", () => this.#step(-1)),
+      iconButton(t("Found next"), "chevronDown", () => this.#step(1)),
     ];
     const beginning = h(
       "button",
@@ -55,7 +50,7 @@ export class FindBar {
       this.count,
       ...this.steps,
       places,
-      button(t("Close"), "close", () => this.close()),
+      iconButton(t("Close"), "close", () => this.close()),
     );
     this.element.addEventListener(
       "keydown",

@@ -2,7 +2,7 @@
 
 import { h } from "../elements/element.js";
 import { t } from "../i18n.js";
-import { icon } from "../elements/icons.js";
+import { iconButton } from "../elements/icons.js";
 
 /** Scrolling to within this distance of the end resumes auto-scrolling. */
 const NEAR_PX = 32;
@@ -18,19 +18,10 @@ export class AutoScroll {
     this.isOn = true;
     this.top = 0;
     this.height = 0;
-    const label = t("Jump to the end");
-    this.button = h(
-      "button",
-      {
-        type: "button",
-        class: "icon-button to-end",
-        hidden: true,
-        "aria-label": label,
-        title: label,
-        onclick: () => this.#jump(),
-      },
-      icon("arrowDown"),
-    );
+    this.button = iconButton(t("Jump to the end"), "arrowDown", () => this.#jump(), {
+      class: "icon-button to-end",
+      hidden: true,
+    });
     scroller.append(h("div", { class: "to-end-place" }, this.button));
     scroller.addEventListener("scroll", () => this.#onScroll(), { passive: true });
     // What the user opens is read from its beginning: following the end would move it off the screen.

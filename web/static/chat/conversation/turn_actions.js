@@ -81,7 +81,7 @@ export class TurnActions {
       ...(options ? { options } : {}),
     };
     const key = JSON.stringify([session, body]);
-    if (this.unconfirmed?.key !== key) this.unconfirmed = { key, id: randomId() };
+    if (this.unconfirmed?.key !== key) this.unconfirmed = { key, id: api.randomId() };
     const started = await api.startTurn(session, { ...body, client_message_id: this.unconfirmed.id });
     this.unconfirmed = null;
     return started;
@@ -228,11 +228,6 @@ export class TurnActions {
 
 /** @param {any[]} [calls] @returns {any[]} those inside others, too */
 const allCalls = (calls = []) => calls.flatMap((call) => [call, ...allCalls(call.children)]);
-
-/** crypto.randomUUID exists only in secure contexts, which plain HTTP in a local network is not. */
-function randomId() {
-  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
-}
 
 /**
  * @param {object} page

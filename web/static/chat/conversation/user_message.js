@@ -3,7 +3,7 @@
 import { copyButton } from "../elements/copy_button.js";
 import { h } from "../elements/element.js";
 import { t, tn } from "../i18n.js";
-import { icon } from "../elements/icons.js";
+import { icon, iconButton } from "../elements/icons.js";
 import { menuButton } from "../elements/menu.js";
 import { QuestionEditor } from "./edits.js";
 import { QuestionText } from "./question_text.js";
@@ -27,12 +27,7 @@ export class UserMessage {
     this.files = new QuestionFiles();
     this.bases = h("p", { class: "question-bases", hidden: true });
     this.switch = new SiblingSwitch(actions.select);
-    const label = t("Edit");
-    this.editButton = h(
-      "button",
-      { type: "button", class: "icon-button", "aria-label": label, title: label, onclick: () => this.edit() },
-      icon("edit"),
-    );
+    this.editButton = iconButton(t("Edit"), "edit", () => this.edit());
     this.copy = copyButton(t("Copy"), () => this.message.text);
     this.more = menuButton(t("More actions"), () => [{ ...removal(), action: () => actions.remove(this.message.id) }]);
     this.sent = new SentTime();

@@ -2,7 +2,7 @@
 
 import { assign, h, setChildren } from "../elements/element.js";
 import { t } from "../i18n.js";
-import { icon } from "../elements/icons.js";
+import { iconButton } from "../elements/icons.js";
 
 /** `‹ 2/3 ›`: switches between the siblings of a message. */
 export class SiblingSwitch {
@@ -36,11 +36,7 @@ export class SiblingSwitch {
 
   /** @param {import("../elements/icons.js").IconName} name @param {string} label @param {number} step */
   #button(name, label, step) {
-    return h(
-      "button",
-      { type: "button", class: "icon-button", "aria-label": label, title: label, onclick: () => this.#go(step) },
-      icon(name),
-    );
+    return iconButton(label, name, () => this.#go(step));
   }
 
   /** @param {number} step */

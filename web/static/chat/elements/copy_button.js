@@ -2,13 +2,13 @@
 
 import { h } from "./element.js";
 import { t } from "../i18n.js";
-import { icon } from "./icons.js";
+import { icon, iconButton } from "./icons.js";
 
 const SHOWN_MS = 2000;
 
 /** @param {string} label @param {() => string} read the text to copy @param {import("./icons.js").IconName} [image] */
 export function copyButton(label, read, image = "copy") {
-  const button = h("button", { type: "button", class: "icon-button", "aria-label": label, title: label }, icon(image));
+  const button = iconButton(label, image);
   let timer = 0;
   /** @param {import("./icons.js").IconName} name @param {string} says */
   const look = (name, says) => {

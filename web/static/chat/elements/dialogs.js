@@ -1,7 +1,7 @@
 /** Native dialogs: a general one, a question with yes or no, and a question for a title. */
 
 import { h } from "./element.js";
-import { icon } from "./icons.js";
+import { iconButton } from "./icons.js";
 import { shown } from "./visible_text.js";
 import { t } from "../i18n.js";
 
@@ -12,17 +12,7 @@ import { t } from "../i18n.js";
  * @param {...(Node|string|false|null)} content
  */
 export function dialog(heading, options = {}, ...content) {
-  const away = h(
-    "button",
-    {
-      type: "button",
-      class: "icon-button",
-      "aria-label": t("Close"),
-      title: t("Close"),
-      onclick: () => element.requestClose(),
-    },
-    icon("close"),
-  );
+  const away = iconButton(t("Close"), "close", () => element.requestClose());
   const title = h("h2", { id: `dialog-${(dialogCount += 1)}` }, shown(heading));
   /** @type {HTMLDialogElement} */
   const element = h(

@@ -3,6 +3,8 @@
  * element that contains an icon has its own accessible name.
  */
 
+import { h } from "./element.js";
+
 const SVG = "http://www.w3.org/2000/svg";
 
 export const PATHS = {
@@ -93,6 +95,17 @@ export function icon(name) {
   svg.append(path);
   return svg;
 }
+
+/**
+ * A button that shows an icon alone: the label is read aloud, and shown on hover.
+ * @param {string} label @param {IconName} name @param {(event: MouseEvent) => unknown} [onclick] @param {Record<string, any>} [more] properties
+ */
+export const iconButton = (label, name, onclick, more) =>
+  h(
+    "button",
+    { type: "button", class: "icon-button", "aria-label": label, title: label, onclick, ...more },
+    icon(name),
+  );
 
 /** `data-icon` names the icon; a control without text shows its label on hover. @param {ParentNode} place */
 export function decorate(place) {

@@ -1,7 +1,7 @@
 /** What opens over the page: menus, and <details> that close as menus do. */
 
 import { h } from "./element.js";
-import { icon } from "./icons.js";
+import { icon, iconButton } from "./icons.js";
 import { isMirrored } from "../i18n.js";
 
 /**
@@ -39,7 +39,7 @@ export function attachMenu(button, items) {
 
 /** A button with ⋯ that opens a menu. @param {string} label @param {() => MenuItem[]} items */
 export function menuButton(label, items) {
-  const button = h("button", { type: "button", class: "icon-button", "aria-label": label, title: label }, icon("more"));
+  const button = iconButton(label, "more");
   attachMenu(button, items);
   return button;
 }

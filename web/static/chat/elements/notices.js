@@ -1,7 +1,7 @@
 /** Tells what has happened: the latest error, what was done and can be taken back, and what screen readers say. */
 
 import { h } from "./element.js";
-import { icon } from "./icons.js";
+import { icon, iconButton } from "./icons.js";
 import { t } from "../i18n.js";
 import { apiErrorText } from "../answer/status_texts.js";
 
@@ -13,12 +13,7 @@ export class Notice {
     this.text = h("span");
     /** @type {string|undefined} of the error shown */
     this.code = undefined;
-    const label = t("Dismiss");
-    const dismiss = h(
-      "button",
-      { type: "button", class: "icon-button", "aria-label": label, title: label, onclick: () => this.hide() },
-      icon("close"),
-    );
+    const dismiss = iconButton(t("Dismiss"), "close", () => this.hide());
     element.replaceChildren(icon("warning"), this.text, dismiss);
   }
 

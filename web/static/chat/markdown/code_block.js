@@ -5,7 +5,7 @@ import { CodeLines } from "./code_lines.js";
 import { copyButton } from "../elements/copy_button.js";
 import { h } from "../elements/element.js";
 import { t } from "../i18n.js";
-import { icon } from "../elements/icons.js";
+import { iconButton } from "../elements/icons.js";
 import { BlockPreview } from "../preview/block_preview.js";
 
 export class CodeBlock {
@@ -14,18 +14,7 @@ export class CodeBlock {
     this.language = "";
     this.label = h("span", { class: "language" });
     this.code = h("code");
-    const name = t("Download code");
-    const download = h(
-      "button",
-      {
-        type: "button",
-        class: "icon-button",
-        "aria-label": name,
-        title: name,
-        onclick: () => downloadCode(this.text, this.language),
-      },
-      icon("download"),
-    );
+    const download = iconButton(t("Download code"), "download", () => downloadCode(this.text, this.language));
     const buttons = h(
       "span",
       { class: "buttons" },
@@ -62,19 +51,10 @@ const isWrapped = () => localStorage.getItem(KEPT_AS) === "yes";
 
 /** The button in the head of a code block. */
 function wrapButton() {
-  const label = t("Wrap lines");
-  return h(
-    "button",
-    {
-      type: "button",
-      class: "icon-button wrap-lines",
-      "aria-label": label,
-      title: label,
-      "aria-pressed": String(isWrapped()),
-      onclick: toggle,
-    },
-    icon("wrap"),
-  );
+  return iconButton(t("Wrap lines"), "wrap", toggle, {
+    class: "icon-button wrap-lines",
+    "aria-pressed": String(isWrapped()),
+  });
 }
 
 function toggle() {

@@ -1,7 +1,7 @@
 /** The panel below a block of HTML or SVG that shows it in a frame. */
 
 import { h } from "../elements/element.js";
-import { icon } from "../elements/icons.js";
+import { iconButton } from "../elements/icons.js";
 import { t } from "../i18n.js";
 import { fullScreenButton, PreviewFrame } from "./preview_frame.js";
 
@@ -26,9 +26,9 @@ export class HtmlPanel {
     const buttons = h(
       "span",
       { class: "buttons" },
-      button(t("Reload"), "retry", () => this.#load()),
+      iconButton(t("Reload"), "retry", () => this.#load()),
       fullScreenButton(this.place),
-      button(t("Close"), "close", () => this.hide()),
+      iconButton(t("Close"), "close", () => this.hide()),
     );
     this.element = h(
       "section",
@@ -103,9 +103,4 @@ function lossText(wasReady, isFlood) {
   return wasReady
     ? t("The preview does not respond any more, so it was closed.")
     : t("The preview could not be loaded.");
-}
-
-/** @param {string} label @param {import("../elements/icons.js").IconName} name @param {() => void} onclick */
-function button(label, name, onclick) {
-  return h("button", { type: "button", class: "icon-button", "aria-label": label, title: label, onclick }, icon(name));
 }

@@ -5,7 +5,7 @@
  */
 
 import { h } from "../elements/element.js";
-import { icon } from "../elements/icons.js";
+import { iconButton } from "../elements/icons.js";
 import { t } from "../i18n.js";
 
 /** How often the document is asked whether it still runs. */
@@ -101,16 +101,5 @@ export class PreviewFrame {
 export function fullScreenButton(element) {
   const label = t("Full screen");
   const show = () => element.requestFullscreen().catch(() => {});
-  return h(
-    "button",
-    {
-      type: "button",
-      class: "icon-button",
-      hidden: !document.fullscreenEnabled,
-      "aria-label": label,
-      title: label,
-      onclick: show,
-    },
-    icon("fullScreen"),
-  );
+  return iconButton(label, "fullScreen", show, { hidden: !document.fullscreenEnabled });
 }

@@ -92,7 +92,7 @@ export const call = async (method, path, body) => (await callForPage(method, pat
 
 /** Like call, with the address below /api/ of the next page of a list; null: there is none. @param {"GET"|"POST"|"PUT"|"PATCH"|"DELETE"} method @param {string} path @param {object} [body] @returns {Promise<{answer: any, next: string|null}>} */
 async function callForPage(method, path, body) {
-  const requestId = newRequestId();
+  const requestId = randomId();
   const json = method === "GET" ? undefined : JSON.stringify(body ?? {});
   const response = await sendRequest(() =>
     fetch(`/api/${path}`, {
@@ -134,8 +134,8 @@ export function refusal({ status, statusText, headers }, answer, requestId) {
   });
 }
 
-/** Names the request in the logs of all processes. Not randomUUID, which browsers offer over HTTPS alone. */
-export function newRequestId() {
+/** Names a request in the logs of all processes, a message or an upload. Not randomUUID, which browsers offer over HTTPS alone. */
+export function randomId() {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 

@@ -1,6 +1,6 @@
 /** A POST of a large body, with its progress. An XMLHttpRequest, since fetch does not report what was sent. */
 
-import { ApiError, csrfToken, newRequestId, refusal } from "./api.js";
+import { ApiError, csrfToken, randomId, refusal } from "./api.js";
 
 /** An upload that sends nothing, or gets no answer, for so long is given up: the network is gone. */
 const LONGEST_SILENCE_MS = 30_000;
@@ -21,7 +21,7 @@ export function upload(
   { contentType = "", method = "POST", longestSilenceMs = LONGEST_SILENCE_MS, progressed = () => {} } = {},
 ) {
   const request = new XMLHttpRequest();
-  const requestId = newRequestId();
+  const requestId = randomId();
   let isAborted = false;
   let silence = 0;
   const awaitNext = () => {

@@ -4,7 +4,7 @@
  */
 
 import { h } from "../elements/element.js";
-import { icon } from "../elements/icons.js";
+import { iconButton } from "../elements/icons.js";
 import { t, tn } from "../i18n.js";
 
 /** @import {SessionList} from "./session_list.js" */
@@ -25,10 +25,10 @@ export class SessionSelection {
     this.anchor = null;
     this.status = h("span", { role: "status" });
     this.buttons = [
-      this.#button("archive", t("Archive"), () => this.#act("archive")),
-      this.#button("trash", t("Delete"), () => this.#act("delete")),
+      iconButton(t("Archive"), "archive", () => this.#act("archive")),
+      iconButton(t("Delete"), "trash", () => this.#act("delete")),
     ];
-    const done = this.#button("close", t("Stop selecting"), () => this.stop());
+    const done = iconButton(t("Stop selecting"), "close", () => this.stop());
     this.toolbar = h(
       "div",
       { class: "selection", role: "group", "aria-label": t("Selected chats"), hidden: true },
@@ -155,14 +155,5 @@ export class SessionSelection {
   /** @param {BulkAction} action */
   #act(action) {
     if (this.ids.size > 0) this.change([...this.ids], action);
-  }
-
-  /** @param {import("../elements/icons.js").IconName} name @param {string} label @param {() => void} action */
-  #button(name, label, action) {
-    return h(
-      "button",
-      { type: "button", class: "icon-button", "aria-label": label, title: label, onclick: action },
-      icon(name),
-    );
   }
 }

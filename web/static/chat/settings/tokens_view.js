@@ -3,7 +3,7 @@
 import * as api from "../server/api.js";
 import { ask } from "../elements/dialogs.js";
 import { h } from "../elements/element.js";
-import { icon } from "../elements/icons.js";
+import { icon, iconButton } from "../elements/icons.js";
 import { shown, visibleText } from "../elements/visible_text.js";
 import { language, t } from "../i18n.js";
 
@@ -79,17 +79,8 @@ export class TokensView {
   /** @param {Token} token */
   #row(token) {
     const made = dayOf(token.created_at);
-    const label = t("Delete token %(start)s…", { start: token.start });
-    const away = h(
-      "button",
-      {
-        type: "button",
-        class: "icon-button",
-        "aria-label": label,
-        title: label,
-        onclick: () => this.#attempt(() => this.#remove(token)),
-      },
-      icon("trash"),
+    const away = iconButton(t("Delete token %(start)s…", { start: token.start }), "trash", () =>
+      this.#attempt(() => this.#remove(token)),
     );
     const limits = [
       made,

@@ -6,7 +6,7 @@
 import * as api from "../server/api.js";
 import { dialog, open } from "../elements/dialogs.js";
 import { h } from "../elements/element.js";
-import { icon } from "../elements/icons.js";
+import { iconButton } from "../elements/icons.js";
 import { t, language } from "../i18n.js";
 import { TreeMap } from "./tree_map.js";
 import { readableMessage } from "../state/answer_text.js";
@@ -74,17 +74,7 @@ export class TreePanel {
   #build() {
     const content = [this.map.element, legend(), this.preview.element];
     if (matchMedia(BESIDE).matches) {
-      const away = h(
-        "button",
-        {
-          type: "button",
-          class: "icon-button",
-          "aria-label": t("Close the tree"),
-          title: t("Close the tree"),
-          onclick: () => this.close(),
-        },
-        icon("close"),
-      );
+      const away = iconButton(t("Close the tree"), "close", () => this.close());
       const head = h("header", {}, h("h2", {}, t("Tree")), away);
       this.aside = h("aside", { id: "tree", "aria-label": t("Tree of this chat") }, head, ...content);
       this.aside.addEventListener("keydown", (event) => event.key === "Escape" && this.close());

@@ -9,7 +9,7 @@ import { FileCards } from "../files/file_card.js";
 import { h } from "../elements/element.js";
 import { icon } from "../elements/icons.js";
 import { isAccepted, isEditable, isOwned } from "../knowledge/knowledge_store.js";
-import { newRequestId } from "../server/api.js";
+import { randomId } from "../server/api.js";
 import { t } from "../i18n.js";
 
 /** @import {FileEntry} from "../files/file_entry.js" */
@@ -146,7 +146,7 @@ export class AgentKnowledge {
   /** @param {File[]} files */
   #addFiles(files) {
     for (const file of files) {
-      const key = newRequestId();
+      const key = randomId();
       this.files.set(key, { file, entry: { ...entryOfUpload(key, file), state: "ready" } });
     }
     this.#show();

@@ -5,7 +5,7 @@ import { agentPicture, readAgents } from "./agent_picker.js";
 import * as api from "../server/api.js";
 import { ask, dialog, open } from "../elements/dialogs.js";
 import { h } from "../elements/element.js";
-import { icon } from "../elements/icons.js";
+import { iconButton } from "../elements/icons.js";
 import { showRows } from "../elements/forms.js";
 import { t } from "../i18n.js";
 import { refusedText } from "../settings/options_form.js";
@@ -78,11 +78,7 @@ class AgentsDialog {
       ? t("Take %(name)s off your list", { name: agent.name })
       : t("Delete %(name)s", { name: agent.name });
     const remove = () => this.#remove(agent);
-    return h(
-      "button",
-      { type: "button", class: "icon-button", "aria-label": label, title: label, onclick: remove },
-      icon(agent.shared_by ? "close" : "trash"),
-    );
+    return iconButton(label, agent.shared_by ? "close" : "trash", remove);
   }
 
   /** @param {Agent} agent */

@@ -3,7 +3,7 @@
 import { isComposing } from "../elements/text_field.js";
 import { assign, h } from "../elements/element.js";
 import { t } from "../i18n.js";
-import { icon } from "../elements/icons.js";
+import { iconButton } from "../elements/icons.js";
 import { call } from "../server/api.js";
 
 /** @import {Message} from "../types.js" */
@@ -49,18 +49,7 @@ export class FeedbackView {
 
   /** @param {import("../elements/icons.js").IconName} name @param {string} label @param {boolean} isPositive */
   #thumb(name, label, isPositive) {
-    return h(
-      "button",
-      {
-        type: "button",
-        class: "icon-button",
-        "aria-label": label,
-        title: label,
-        "aria-pressed": "false",
-        onclick: () => this.#press(isPositive),
-      },
-      icon(name),
-    );
+    return iconButton(label, name, () => this.#press(isPositive), { "aria-pressed": "false" });
   }
 
   /** @param {boolean} isPositive */

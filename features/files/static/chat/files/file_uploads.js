@@ -4,7 +4,7 @@
  * documents. Parts of the page take dropped files, instead of the composer, which takes what no other element does.
  */
 
-import { ApiError, newRequestId } from "../server/api.js";
+import { ApiError, randomId } from "../server/api.js";
 import { deleteFile, readFile, uploadFile } from "./files.js";
 import { entryOfInfo, entryOfUpload, failedEntry } from "./file_entry.js";
 
@@ -51,7 +51,7 @@ export class FileUploads {
   /** @param {Iterable<File>} files @returns {string[]} their keys */
   add(files) {
     return Array.from(files, (file) => {
-      const key = newRequestId();
+      const key = randomId();
       this.upload(key, file);
       return key;
     });
@@ -70,7 +70,7 @@ export class FileUploads {
 
   /** Adds a file that the server gets by itself. @param {File} file its name and type alone @param {Promise<FileInfo>} fetched */
   fetch(file, fetched) {
-    const key = newRequestId();
+    const key = randomId();
     this.aborts.set(key, () => {});
     this.put({ ...entryOfUpload(key, file), state: "processing", progress: 1 });
     return this.#follow(key, fetched);

@@ -1,6 +1,6 @@
 /** REST calls of files, and the viewer, which is loaded with the first file that is opened. */
 
-import { ApiError, call, newRequestId, refusal } from "../server/api.js";
+import { ApiError, call, randomId, refusal } from "../server/api.js";
 import { upload } from "../server/upload.js";
 import { apiErrorText } from "../answer/status_texts.js";
 import { dialog, open } from "../elements/dialogs.js";
@@ -27,7 +27,7 @@ export const readContent = async (at) => (await read(contentAddress(at))).blob()
 
 /** @param {string} address */
 async function read(address) {
-  const requestId = newRequestId();
+  const requestId = randomId();
   const response = await fetch(address, { credentials: "same-origin", headers: { "X-Request-ID": requestId } }).catch(
     () => /** @type {Response|null} */ (null),
   );

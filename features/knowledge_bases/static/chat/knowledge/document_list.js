@@ -1,6 +1,6 @@
 /** The documents of one base: those that were read, page by page, and the uploads on their way. Draws nothing. */
 
-import { newRequestId } from "../server/api.js";
+import { randomId } from "../server/api.js";
 import { FileUploads } from "../files/file_uploads.js";
 import { deleteDocument, readDocument, readDocuments, uploadDocument } from "./knowledge_api.js";
 import { RepeatedRead } from "../server/list_store.js";
@@ -28,7 +28,7 @@ export class DocumentList {
 
   /** @param {Iterable<File>} files */
   upload(files) {
-    for (const file of files) this.uploads.upload(newRequestId(), file);
+    for (const file of files) this.uploads.upload(randomId(), file);
   }
 
   /** Reads as many as were read before, and the first page at least. */

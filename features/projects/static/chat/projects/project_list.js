@@ -1,7 +1,7 @@
 /** The section of projects in the sidebar: a heading that folds it, a button for a new one, and a folder for each. */
 
 import { h, setChildren } from "../elements/element.js";
-import { icon } from "../elements/icons.js";
+import { icon, iconButton } from "../elements/icons.js";
 import { sideKeys, t } from "../i18n.js";
 import { onListKeys, onDroppedSession } from "../sessions/list_input.js";
 import { projectAddress } from "../frame/address.js";
@@ -42,12 +42,7 @@ export class ProjectList {
       icon("chevronRight"),
       t("Projects"),
     );
-    const label = t("New project");
-    const create = h(
-      "button",
-      { type: "button", class: "icon-button", "aria-label": label, title: label, onclick: () => actions.create() },
-      icon("plus"),
-    );
+    const create = iconButton(t("New project"), "plus", () => actions.create());
     nav.append(h("div", { class: "line" }, h("h2", {}, this.toggle), create), this.list);
     onListKeys(this.list, {
       rename: (id) => this.#act(id, (project) => actions.rename(project)),

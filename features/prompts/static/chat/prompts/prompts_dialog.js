@@ -3,7 +3,7 @@
 import { ask, attemptOrClose, dialog, open } from "../elements/dialogs.js";
 import { askFor, line, text, showRows } from "../elements/forms.js";
 import { h } from "../elements/element.js";
-import { icon } from "../elements/icons.js";
+import { icon, iconButton } from "../elements/icons.js";
 import { t } from "../i18n.js";
 import { deletePrompt, readPrompts, savePrompt } from "./prompts_api.js";
 
@@ -48,12 +48,7 @@ class PromptsDialog {
       h("strong", { dir: "auto" }, prompt.name),
       begins,
     );
-    const label = t("Delete %(name)s", { name: prompt.name });
-    const away = h(
-      "button",
-      { type: "button", class: "icon-button", "aria-label": label, title: label, onclick: () => this.#remove(prompt) },
-      icon("trash"),
-    );
+    const away = iconButton(t("Delete %(name)s", { name: prompt.name }), "trash", () => this.#remove(prompt));
     return h("li", {}, icon("edit"), edit, away);
   }
 

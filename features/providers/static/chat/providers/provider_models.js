@@ -1,7 +1,7 @@
 /** The models of one provider: those that it is known for, and those that its server lists, each with a box that offers it to everybody. */
 
 import { h } from "../elements/element.js";
-import { icon } from "../elements/icons.js";
+import { icon, iconButton } from "../elements/icons.js";
 import { language, t, tn } from "../i18n.js";
 
 /** @import {ListedModel, Provider, ProviderModel} from "./provider_forms.js" */
@@ -74,19 +74,7 @@ export class ProviderModels {
     });
     box.dataset.key = `box ${model.upstream_name}`;
     const label = t("Settings of %(name)s", { name: model.name });
-    const edit =
-      isStored &&
-      h(
-        "button",
-        {
-          type: "button",
-          class: "icon-button",
-          "aria-label": label,
-          title: label,
-          onclick: () => this.actions.edit(model),
-        },
-        icon("settings"),
-      );
+    const edit = isStored && iconButton(label, "settings", () => this.actions.edit(model));
     if (edit) edit.dataset.key = `edit ${model.upstream_name}`;
     return h("li", {}, h("label", { class: "box" }, box, text), edit);
   }

@@ -3,7 +3,7 @@
 import { ask, attemptOrClose, dialog, open } from "../elements/dialogs.js";
 import { editProvider, deleteProvider, readProviders } from "./provider_forms.js";
 import { h } from "../elements/element.js";
-import { icon } from "../elements/icons.js";
+import { icon, iconButton } from "../elements/icons.js";
 import { showRows } from "../elements/forms.js";
 import { t, tn } from "../i18n.js";
 import { ProviderView } from "./provider_view.js";
@@ -72,18 +72,7 @@ class ProvidersDialog {
       about,
     );
     if (provider.is_environment) return h("li", {}, icon("model"), show);
-    const label = t("Delete %(name)s", { name });
-    const away = h(
-      "button",
-      {
-        type: "button",
-        class: "icon-button",
-        "aria-label": label,
-        title: label,
-        onclick: () => this.#remove(provider),
-      },
-      icon("trash"),
-    );
+    const away = iconButton(t("Delete %(name)s", { name }), "trash", () => this.#remove(provider));
     return h("li", {}, icon("model"), show, away);
   }
 

@@ -2,7 +2,7 @@
 
 import { ask, dialog, open } from "../elements/dialogs.js";
 import { h } from "../elements/element.js";
-import { icon } from "../elements/icons.js";
+import { iconButton } from "../elements/icons.js";
 import { language, t } from "../i18n.js";
 import { call, LARGEST_PAGE, readOlder, readTrash, restoreSession } from "../server/api.js";
 import { titleOf } from "../sessions/session_row.js";
@@ -83,17 +83,8 @@ export class TrashDialog {
       },
       t("Restore"),
     );
-    const label = t("Delete “%(title)s” for good", { title });
-    const away = h(
-      "button",
-      {
-        type: "button",
-        class: "icon-button",
-        "aria-label": label,
-        title: label,
-        onclick: () => this.#attempt(() => this.#remove(session)),
-      },
-      icon("trash"),
+    const away = iconButton(t("Delete “%(title)s” for good", { title }), "trash", () =>
+      this.#attempt(() => this.#remove(session)),
     );
     const day = new Date(session.purge_at).toLocaleDateString(language, { dateStyle: "medium" });
     const row = h(
