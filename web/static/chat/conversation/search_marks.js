@@ -63,7 +63,7 @@ export class SearchMarks {
 
   /** @returns {Range|undefined} the first */
   #mark() {
-    const ranges = rangesIn(this.element, this.query);
+    const ranges = rangesIn(/** @type {HTMLElement} */ (this.element), this.query);
     globalThis.CSS?.highlights?.set(NAME, new Highlight(...ranges));
     return ranges[0];
   }

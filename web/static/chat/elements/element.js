@@ -33,7 +33,7 @@ export function h(tag, properties = {}, ...children) {
  */
 export function assign(element, properties) {
   for (const name of /** @type {(keyof T)[]} */ (Object.keys(properties)))
-    if (element[name] !== properties[name]) element[name] = properties[name];
+    if (element[name] !== properties[name]) element[name] = /** @type {T[keyof T]} */ (properties[name]);
 }
 
 /**

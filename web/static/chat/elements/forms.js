@@ -145,7 +145,7 @@ export const checked = (inputs) => inputs.filter((input) => input.checked).map((
 
 /** @param {string} label @param {HTMLInputElement[]} inputs @param {Map<string, string>} names */
 export function group(label, inputs, names) {
-  const rows = inputs.map((input) => boxRow(input, names.get(input.value)));
+  const rows = inputs.map((input) => boxRow(input, /** @type {string} */ (names.get(input.value))));
   return h("fieldset", { class: "group" }, h("legend", {}, label), ...rows);
 }
 

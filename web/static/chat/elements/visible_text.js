@@ -25,7 +25,8 @@ export function visibleParts(text) {
   /** @type {{text: string, isEscape: boolean}[]} */
   const parts = [];
   const add = (/** @type {string} */ piece, isEscape = false) => {
-    if (piece && parts.at(-1)?.isEscape === isEscape) parts.at(-1).text += piece;
+    const last = parts.at(-1);
+    if (last?.isEscape === isEscape) last.text += piece;
     else if (piece) parts.push({ text: piece, isEscape });
   };
   let end = 0;

@@ -193,7 +193,8 @@ export class SessionStore {
   #changeTag(tag, name) {
     if (this.tag && isSameTag(this.tag, tag)) void this.filter(name ?? "");
     for (const session of this.#known)
-      if (hasTag(session.tags, tag)) this.#put({ ...session, tags: replaceTag(session.tags, tag, name) });
+      if (session.tags && hasTag(session.tags, tag))
+        this.#put({ ...session, tags: replaceTag(session.tags, tag, name) });
     this.listener.changed();
   }
 
@@ -229,7 +230,7 @@ export class SessionStore {
   /** @param {string|null} id @returns {Session|undefined} */
   #stored(id) {
     const isIt = (/** @type {Session} */ one) => one.id === id;
-    return this.pages.sessions.find(isIt) ?? this.pinned.sessions.find(isIt) ?? this.others.get(id);
+    return this.pages.sessions.find(isIt) ?? this.pinned.sessions.find(isIt) ?? this.others.get(id ?? "");
   }
 
   /** @param {Session} session */

@@ -46,7 +46,7 @@ export function about({ name, given, documents }) {
 /** @param {string} name @param {Record<string, any>} given @param {Source[]} documents */
 function detailOf(name, given, documents) {
   if (!toolCards().has(name)) return texts(Object.values(given)).join(", ");
-  const { shows } = cardOf(name);
+  const { shows = [] } = cardOf(name);
   return shows.length ? texts(shows.map((argument) => given[argument])).join(" · ") : (documents[0]?.title ?? "");
 }
 
@@ -91,7 +91,7 @@ export function stepsText(rounds) {
 
 /** @param {ToolCall[]} running */
 function runningText(running) {
-  const call = running.at(-1);
+  const call = /** @type {ToolCall} */ (running.at(-1));
   const names = new Set(running.map(({ name }) => name));
   if (names.size > 1) return tn("Using one tool", "Using %(count)s tools", running.length) + "…";
   return about(call) ? t("%(doing)s: %(about)s", { doing: title(call), about: about(call) }) : `${title(call)}…`;

@@ -22,6 +22,8 @@ class ShareDialog {
   /** @param {string} session */
   constructor(session) {
     this.session = session;
+    /** @type {Share[]} */
+    this.shares = [];
     this.details = detailsBox(false);
     this.end = endChoice(null);
     this.problem = h("p", { class: "problem", role: "alert", hidden: true });
