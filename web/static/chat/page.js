@@ -12,7 +12,6 @@ import { Conversation } from "./conversation/conversation.js";
 import { decorate } from "./elements/icons.js";
 import { Find } from "./conversation/find.js";
 import { draftOf, Drafts } from "./composer/drafts.js";
-import { t } from "./i18n.js";
 import { LimitStatus } from "./usage/limit_status.js";
 import { LiveSession } from "./server/live_session.js";
 import { attachMenu } from "./elements/menu.js";

@@ -5,7 +5,7 @@
 
 import { AnswerView } from "../answer/answer_view.js";
 import { ColumnsView } from "./versions.js";
-import { bringIntoSight, h, setChildren } from "../elements/element.js";
+import { bringIntoSight, setChildren } from "../elements/element.js";
 import { AutoScroll, OlderMessages } from "./scrolling.js";
 import { keepTimes } from "../elements/sent_time.js";
 import { QueueView } from "./queue.js";

@@ -10,7 +10,7 @@ import { answerTo, isLive } from "../state/session_state.js";
 import { columnsOf } from "../state/branch.js";
 
 /** @import {LiveSession} from "../server/live_session.js" */
-/** @import {MeasuredRun, ContextUsage, Message, SessionState} from "../types.js" */
+/** @import {MeasuredRun, ContextUsage, SessionState} from "../types.js" */
 
 const SVG = "http://www.w3.org/2000/svg";
 const RADIUS = 9;

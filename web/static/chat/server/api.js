@@ -5,7 +5,7 @@
 
 import { parseJson } from "./exact_json.js";
 
-/** @import {Message, Model, Session, WhileAnswering} from "../types.js" */
+/** @import {Message, Model, Session} from "../types.js" */
 
 export class ApiError extends Error {
   /** @param {number} status 0: no response arrived @param {string} code @param {string} message @param {{requestId?: string, field?: string, max?: number, resetsAt?: string, retryAfterS?: number}} [more] field: of the body; max: of a quota or a size; resetsAt: of a daily limit; retryAfterS: 0 if the server does not say when to come back */

@@ -1,6 +1,6 @@
 /**
- * Before chats and messages are deleted. Deleted chats go into the trash, from which they come back; an instance may
- * keep none (KEEP_DELETED_DAYS=0), where the user is asked first.
+ * What is asked before chats and messages are deleted: nothing where they go into the trash, from which they come back.
+ * An instance may keep none (KEEP_DELETED_DAYS=0).
  */
 
 import { ask } from "../elements/dialogs.js";

@@ -4,7 +4,18 @@
  */
 
 import * as api from "../server/api.js";
-import * as preferences from "./preferences.js";
+import {
+  notifyOtherTabs,
+  onPreferences,
+  readPreferences,
+  savePreferences,
+  sendKey,
+  setNotifications,
+  setSendKey,
+  setTheme,
+  sharePreferences,
+  theme,
+} from "./preferences.js";
 import { radioGroup, boxes, checked, group, text } from "../elements/forms.js";
 import { dialog, open } from "../elements/dialogs.js";
 import { h, setChildren } from "../elements/element.js";
@@ -14,9 +25,9 @@ import { TokensView } from "./tokens_view.js";
 import { LimitsTable, usageTable } from "../usage/usage_tables.js";
 import { areOn, askPermission } from "../frame/notifications.js";
 import { MOST } from "../composer/model_picker.js";
-import { savePreferences, onPreferences, sharePreferences } from "./preferences.js";
 import { tokenText } from "../files/file_entry.js";
 
+/** @import {SendKey, Theme} from "./preferences.js" */
 /** @import {Model, Preferences} from "../types.js" */
 
 /** @typedef {(error: any) => void} Failed */
@@ -32,7 +43,7 @@ export function openSettings(failed) {
   const tokens = new TokensView(failedAndAway, () => limits.read());
   const instructions = new OwnInstructions(failedAndAway);
   const models = new DefaultModels(failedAndAway);
-  Promise.all([preferences.readPreferences(), api.readModels()]).then(([preferences, offered]) => {
+  Promise.all([readPreferences(), api.readModels()]).then(([preferences, offered]) => {
     instructions.show(preferences);
     models.offer(offered, preferences);
   }, failedAndAway);
@@ -51,14 +62,14 @@ export function openSettings(failed) {
   open(settings);
 }
 
-/** @returns {{value: preferences.Theme, label: string, icon: SVGElement}[]} */
+/** @returns {{value: Theme, label: string, icon: SVGElement}[]} */
 export const themes = () => [
   { value: "system", label: t("System"), icon: icon("settings") },
   { value: "light", label: t("Light"), icon: icon("sun") },
   { value: "dark", label: t("Dark"), icon: icon("moon") },
 ];
 
-const appearance = () => radioGroup(t("Theme"), themes(), preferences.theme(), preferences.setTheme);
+const appearance = () => radioGroup(t("Theme"), themes(), theme(), setTheme);
 
 /** The languages, each named in itself. @param {Failed} failed */
 function languages(failed) {
@@ -72,7 +83,7 @@ function languages(failed) {
   ];
   // Parts of the page are rendered by the server, so it is reloaded; drafts are kept.
   const begin = (/** @type {string} */ chosen) => {
-    preferences.notifyOtherTabs({ language: chosen });
+    notifyOtherTabs({ language: chosen });
     location.reload();
   };
   return radioGroup(t("Language"), offered, language, (value) =>
@@ -81,12 +92,12 @@ function languages(failed) {
 }
 
 function keyboard() {
-  /** @type {{value: preferences.SendKey, label: string}[]} */
+  /** @type {{value: SendKey, label: string}[]} */
   const keys = [
     { value: "enter", label: t("Enter") },
     { value: "ctrl-enter", label: /Mac|iP/.test(navigator.platform) ? t("⌘ Enter") : t("Ctrl+Enter") },
   ];
-  return radioGroup(t("Send with"), keys, preferences.sendKey(), preferences.setSendKey);
+  return radioGroup(t("Send with"), keys, sendKey(), setSendKey);
 }
 
 /** The setting that turns notifications on, and says why they stay off. */
@@ -103,11 +114,11 @@ function notificationChoice() {
 
   /** @param {"off"|"on"} wanted */
   async function choose(wanted) {
-    preferences.setNotifications(wanted);
+    setNotifications(wanted);
     status.textContent = "";
     const permission = wanted === "on" ? await askPermission() : "granted";
     if (permission === "granted") return;
-    preferences.setNotifications("off");
+    setNotifications("off");
     /** @type {HTMLInputElement} */ (group.querySelector('input[value="off"]')).checked = true;
     status.textContent =
       permission === "missing"
