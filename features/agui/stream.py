@@ -17,9 +17,9 @@ from features.agui.events import SNAPSHOT, Event, ShownAnswer
 from features.agui.interrupts import open_interrupts
 from features.agui.run_input import Around
 from features.agui.threads import Joined, load_around
+from features.openai.response_parts import load_run
 from features.openai.responses import caller_functions, first_block
 from features.openai.sse import CHECK_S, COMMENT, FAILURES, EventStream, Reader, read_log
-from features.openai.turns import load_run
 from web.rest.errors import describe as describe_error
 
 PROTOCOL_VERSION: Final = "1.0"

@@ -36,7 +36,8 @@ from features.openai.errors import inside
 from features.openai.files import stored_files
 from features.openai.offered_models import NO_MODEL, find_model, next_model, unnamed_model
 from features.openai.response_body import named_as_sent
-from features.openai.turns import answer_again, answer_calls, load_run, open_session, start_run
+from features.openai.response_parts import load_run
+from features.openai.turns import answer_again, answer_calls, open_session, start_run
 from knowledge.models import FileKind
 
 # Of the ids of chats that frontends name by ids of their own.

@@ -7,11 +7,15 @@ from typing import Final, Self
 
 from chat.loaders.rounds import load_waits
 from chat.models import Run
+from chat.protocol.errors import ApiError
+from chat.protocol.states import Status
 from chat.transcript.waits import Asked, Wait
 from features.openai.part_ends import find_ends, name_part, name_request
-from features.openai.turns import load_run
 
+NO_RESPONSE: Final = "There is no such response."
 RESPONSE_ID: Final = re.compile(r"resp_([0-9a-f]{32})([0-9a-f]{2})?")
+# The end of a run whose model used its output up before the answer began.
+_NOTHING_BEFORE_THE_LIMIT: Final = "output_limit_reached"
 
 
 @dataclass(frozen=True)
@@ -86,3 +90,20 @@ class ResponsePart:
         ends = () if self.is_whole else find_ends(self.waits)
         wait = ends[number] if number < len(ends) else None
         return wait if wait and wait.is_reached else None
+
+
+def load_run(run: Run) -> Run:
+    """Load the run as it is now. Raises ApiError."""
+    loaded = Run.objects.for_work().filter(pk=run.pk).first()
+    if loaded is None:
+        raise ApiError("not_found", NO_RESPONSE)
+    return loaded
+
+
+def end_status(run: Run) -> str:
+    """Return the status of the last response of a run that has ended."""
+    if run.status == Status.STOPPED:
+        return "cancelled"
+    if run.visible_finish.is_cut or run.error_code == _NOTHING_BEFORE_THE_LIMIT:
+        return "incomplete"
+    return "failed" if run.error_code else "completed"

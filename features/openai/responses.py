@@ -36,10 +36,9 @@ from features.openai.models import RequestMembers, ResponseRequest
 from features.openai.offered_models import NO_MODEL, find_model, unnamed_model
 from features.openai.response_body import MAX_ITEMS, OpenAIResponseBody, named_as_sent
 from features.openai.response_events import First, ResponseEnd, ResponseEvents
-from features.openai.response_parts import RESPONSE_ID, ResponsePart
+from features.openai.response_parts import NO_RESPONSE, RESPONSE_ID, ResponsePart, end_status
 from features.openai.response_stream import EncodedEvent, ResponseStream, failed_end
 from features.openai.turns import (
-    NO_RESPONSE,
     answer_calls,
     note_outputs,
     open_session,
@@ -56,8 +55,6 @@ MAX_REFERENCES: Final = 256
 # Of runs that are live, or that their user has stopped.
 _STATUSES: Final = {Status.QUEUED: "queued", Status.STOPPING: "cancelled"}
 _WAITS: Final = "The response waits for approvals. Answer its requests first."
-# The end of a run whose model used its output up before the answer began.
-_NOTHING_BEFORE_THE_LIMIT: Final = "output_limit_reached"
 
 
 class OpenAIResponseAnswer(Answer, kw_only=True):
@@ -412,18 +409,15 @@ def describe(part: ResponsePart) -> dict[str, Any]:
 def describe_end(part: ResponsePart) -> ResponseEnd:
     """Return how the last response of a run that has ended did. Its usage is that of the whole run."""
     run = part.run
-    metadata = ResponseRequest.objects.read(run, part.number).metadata
-    usage = {"usage": _usage(run)}
-    finish = run.visible_finish
-    if run.status == Status.STOPPED:
-        return ResponseEnd("cancelled", usage)
-    if finish.is_cut or run.error_code == _NOTHING_BEFORE_THE_LIMIT:
-        reason = "content_filter" if finish.reason == FILTERED else "max_output_tokens"
-        return ResponseEnd("incomplete", {"incomplete_details": {"reason": reason}, **usage})
-    if run.error_code:
+    status, usage = end_status(run), {"usage": _usage(run)}
+    if status == "incomplete":
+        reason = "content_filter" if run.visible_finish.reason == FILTERED else "max_output_tokens"
+        return ResponseEnd(status, {"incomplete_details": {"reason": reason}, **usage})
+    if status == "failed":
+        metadata = ResponseRequest.objects.read(run, part.number).metadata
         failed = failed_end(run.error_code, run.error_message, metadata)
         return failed._replace(members={**failed.members, **usage})
-    return ResponseEnd("completed", usage)
+    return ResponseEnd(status, usage)
 
 
 def _previous_id(part: ResponsePart, asked_of: UUID | None) -> str | None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Any
 from uuid import uuid4
 
 from django.contrib.auth.models import User
@@ -27,8 +27,7 @@ from chat.turns.start import start_turn
 from features.openai.conversation import Exchange, rows_of
 from features.openai.models import ResponseRequest
 from features.openai.offered_models import NO_MODEL, next_model
-
-NO_RESPONSE: Final = "There is no such response."
+from features.openai.response_parts import NO_RESPONSE, load_run
 
 
 def open_session(
@@ -196,11 +195,3 @@ def store_request(run: Run, **members: Any) -> Run:
     except IntegrityError:
         raise ApiError("not_found", NO_RESPONSE) from None
     return load_run(run)
-
-
-def load_run(run: Run) -> Run:
-    """Load the run as it is now. Raises ApiError."""
-    loaded = Run.objects.for_work().filter(pk=run.pk).first()
-    if loaded is None:
-        raise ApiError("not_found", NO_RESPONSE)
-    return loaded
