@@ -6,25 +6,26 @@ Afterwards the other keys can be removed.
 from collections.abc import Iterator
 from typing import Any, Final
 
+from django.apps import apps
 from django.core.management.base import BaseCommand, CommandError
 from django.db import models
 
 from chat.infrastructure import encryption
-from chat.models import McpCredential, McpRevocation, McpSignIn, Provider
 
-# Every column that chat/infrastructure/encryption.py has encrypted.
-COLUMNS: Final[tuple[tuple[type[models.Model], str], ...]] = (
-    (Provider, "encrypted_api_key"),
-    (McpCredential, "encrypted_secret"),
-    (McpRevocation, "encrypted_secret"),
-    (McpSignIn, "encrypted_flow"),
-    (McpSignIn, "encrypted_answer"),
-)
+# With it begin the names of the columns that chat/infrastructure/encryption.py has encrypted, also those of features.
+PREFIX: Final = "encrypted_"
+
+
+def encrypted_columns() -> Iterator[tuple[type[models.Model], str]]:
+    for table in apps.get_models():
+        for field in table._meta.concrete_fields:  # noqa: SLF001  Django's documented model API
+            if field.name.startswith(PREFIX):
+                yield table, field.name
 
 
 def unreadable() -> Iterator[str]:
     """Yield the rows whose secrets no key of SECRETS_KEYS decrypts."""
-    for table, column in COLUMNS:
+    for table, column in encrypted_columns():
         for row in table._default_manager.exclude(**{column: ""}):  # noqa: SLF001  Django's documented model API
             try:
                 encryption.decrypt(getattr(row, column))
@@ -39,7 +40,7 @@ class Command(BaseCommand):
         if not encryption.is_available():
             raise CommandError("SECRETS_KEYS is not set.")
         rotated, unreadable = 0, []
-        for table, column in COLUMNS:
+        for table, column in encrypted_columns():
             for row in table._default_manager.exclude(**{column: ""}):  # noqa: SLF001  Django's documented model API
                 encrypted = getattr(row, column)
                 try:
