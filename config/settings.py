@@ -84,6 +84,7 @@ INSTALLED_APPS = [
     "features.transfer",
     "features.trash",
     "features.usage",
+    "features.webhooks",
     "config.apps.CommandsConfig",
     # Last, so that chat's templates of the same name come first.
     "config.apps.TurnwireAdminConfig",

@@ -24,6 +24,7 @@ urlpatterns = [
     path("api/", include("features.transfer.api")),
     path("api/", include("features.trash.api")),
     path("api/", include("features.usage.api")),
+    path("api/", include("features.webhooks.api")),
     # Behind the features, because it answers every path below /api/.
     path("api/", include("web.rest.urls")),
     path("v1/", include("features.openai.api")),

@@ -63,6 +63,7 @@ REFUSALS: Final[dict[str, tuple[int, str]]] = {
     "share_not_found": (404, "There is no such link."),
     "agent_not_found": (404, "There is no such agent."),
     "prompt_not_found": (404, "There is no such prompt."),
+    "webhook_not_found": (404, "There is no such webhook."),
     "provider_not_found": (404, "There is no such provider."),
     "project_not_found": (404, "There is no such project."),
     "knowledge_base_not_found": (404, "There is no such knowledge base."),
@@ -113,6 +114,7 @@ REFUSALS: Final[dict[str, tuple[int, str]]] = {
     "too_many_agents": (409, "You have as many agents as you may have. Delete one first."),
     "too_many_tags": (409, "You have as many different tags as you may have. Delete one first."),
     "too_many_prompts": (409, "You have as many prompts as you may have. Delete one first."),
+    "too_many_webhooks": (409, "You have as many webhooks as you may have. Delete one first."),
     "too_many_tokens": (409, "You have as many tokens as you may have. Delete one first."),
     "too_many_knowledge_bases": (
         409,

@@ -24,6 +24,7 @@ from django.utils import timezone
 from chat.models import Approval, ToolCall, ToolPolicy
 from chat.models import (ChatMessage, Compression, DefaultLimits, Feedback, Invitation, McpServer, Provider, Run, Share, SideRequest, Suggestion, SystemPrompt)
 from features.prompts.models import SavedPrompt
+from features.webhooks.models import Webhook
 from chat.transcript.tools import AskedTool
 from knowledge.models import KnowledgeBase, MembershipChange
 from web.admin.read_only import admin_url
@@ -41,6 +42,7 @@ Provider.objects.create(name="Quay", base_url="https://api.example.com/v1")
 ToolPolicy.objects.create(name="act", approval="ask")
 Approval.for_call(ToolCall.objects.order_by("created_at").last(), session, AskedTool({})).save()
 SavedPrompt.objects.create(owner=session.owner, name="Tides", text="Name the Moon.")
+Webhook.objects.create(owner=session.owner, url="https://hooks.example.com/turnwire", encrypted_secret="x")
 Feedback.objects.create(message=run.message, is_positive=True, text="Clear.")
 KnowledgeBase.objects.start(session.owner, name="Harbour", summary="Depths.")
 MembershipChange.objects.create(knowledge_base=session.pk, name="Harbour", actor="alice", user="bob", after="reader")

@@ -87,6 +87,9 @@ def create_belongings(name: str) -> Belongings:
     owned.ids["prompt"] = client.post(
         "/api/prompts/", {"name": f"{MARK} prompt", "text": MARK}, format="json"
     ).json()["id"]
+    owned.ids["webhook"] = client.post(
+        "/api/webhooks/", {"url": f"https://{MARK}.example.com/"}, format="json"
+    ).json()["id"]
     Preferences.objects.change(owned.user, instructions=MARK)
     row, _ = TokenScope.objects.create_token(owned.user)
     owned.ids["token"] = str(UUID(row.digest[:32]))

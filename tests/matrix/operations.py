@@ -45,7 +45,7 @@ NAMED = {
     "tool_call": "tool_call",
     "model": "agent_model", "response_id": "response",
     "conversation_id": "conversation", "item_id": "item",
-    "provider": "provider", "server": "mcp_server", "mcp_request": "mcp_request",
+    "provider": "provider", "server": "mcp_server", "mcp_request": "mcp_request", "webhook": "webhook",
 }  # fmt: skip
 NAMED_BY = {
     "regenerations_create": {"message": "question"},
@@ -81,6 +81,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "openai_responses_create": {"background": True},
     # Nobody writes the answer here.
     "openai_chat_create": {"model": "nothing", "messages": [{"role": "user", "content": "Why?"}]},
+    "webhooks_create": {"url": "https://hooks.example.com/"},
     "members_create": {"user": "mallory", "role": "reader"},
 }
 # Queries of operations that are refused without them.

@@ -91,6 +91,7 @@ NAMES: Final = (
     _("projects"), _("size bytes"), _("width px"),
     _("actor"), _("at"), _("before"), _("are bases picked"), _("earlier knowledge bases"), _("has picked bases"), _("change of a membership"), _("changes of memberships"),
     _("invitation"), _("invitations"), _("email"), _("max uses"), _("uses"), _("created by"), _("expires at"),
+    _("webhook"), _("webhooks"), _("last attempt at"), _("last status"), _("last error"), _("dropped"), _("encrypted secret"),
     _("provider"), _("providers"), _("encrypted api key"), _("upstream name"), _("is enabled"), _("latest check"),
     _("approval"), _("approvals"), _("tool policy"), _("tool policies"), _("requested at"), _("decision"), _("decided at"), _("decided by"), _("note"), _("server"), _("credential"),
     _("edited arguments"), _("is remembered"), _("tool identity"), _("changed"), _("bound to"), _("parameters"), _("form"), _("answer"),

@@ -52,6 +52,7 @@ from chat.models.token_scope import TokenScope
 from chat.transcript.tools import AskedTool
 from features.agui.models import AgUiRun
 from features.prompts.models import SavedPrompt
+from features.webhooks.models import Webhook
 from knowledge.models import File
 from tests import factories
 
@@ -265,6 +266,9 @@ REFUSED: dict[str, Callable[[World], Any]] = {
     "saved_prompt_has_a_name": lambda w: SavedPrompt.objects.create(owner=w.session.owner, name="", text="x"),
     "agent_options_known": lambda w: agent(w, options={"top_p": 2}),
     "agent_context_layout_known": lambda w: agent(w, context_layout="sideways"),
+    "webhook_has_a_secret": lambda w: Webhook.objects.create(
+        owner=w.session.owner, url="https://hooks.example.com/"
+    ),
     "one_run_per_agui_name": lambda w: twice(
         lambda: AgUiRun.objects.create(session=w.session, name="1", run=w.run)
     ),

@@ -20,6 +20,7 @@ pytestmark = pytest.mark.django_db
         ("chat_share", "digest__startswith"),
         ("chat_invitation", "digest__startswith"),
         ("chat_provider", "encrypted_api_key__isnull"),
+        ("chat_webhook", "encrypted_secret__startswith"),
         ("auth_user", "password__startswith"),
     ],
 )

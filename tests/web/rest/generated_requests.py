@@ -27,6 +27,7 @@ from chat.protocol.states import Status
 from chat.runs.completion import announce, commit_end
 from chat.transcript.finish import Finish
 from features.prompts.models import SavedPrompt
+from features.webhooks.models import Webhook
 from knowledge.models import File, KnowledgeBase, Project
 from tests import factories
 from tests.features.transfer.foreign_exports.examples import chatgpt
@@ -34,6 +35,7 @@ from tests.features.transfer.foreign_exports.examples import chatgpt
 MODELS: Final = ("quick", "deep", "wide", "low")
 CSRF: Final = "c" * 32
 MCP_URL: Final = "https://mcp.example.com/mcp"
+WEBHOOK_URL: Final = "https://hooks.example.com/"
 # Bodies that name what there is.
 OF_OPERATIONS: Final[dict[str, dict[str, Any]]] = {
     "auth_token": {"username": "alice", "password": "alice"},
@@ -122,7 +124,8 @@ class World:
     def _add_servers(self) -> None:
         provider = Provider.objects.create(name="cloud", base_url="https://api.example.com/v1")
         server = McpServer.objects.create(name="tides", transport="http", url=MCP_URL)
-        self.ids |= {"provider": str(provider.pk), "server": str(server.pk)}
+        webhook = Webhook.objects.create(owner=self._alice, url=WEBHOOK_URL, encrypted_secret="x")
+        self.ids |= {"provider": str(provider.pk), "server": str(server.pk), "webhook": str(webhook.pk)}
         shown = {"name": "tide", "title": "Tide", "description": ""}
         factories.create_mcp_catalog(
             server,
@@ -267,6 +270,8 @@ def _completed(operation: str, body: dict[str, Any]) -> dict[str, Any]:
         return _of_providers(body)
     if "mcp_servers" in operation:
         return _of_mcp_servers(body)
+    if "webhooks" in operation:
+        return {**body, "url": WEBHOOK_URL}
     return _of_tools(_of_models(body))
 
 

@@ -71,6 +71,7 @@ export const API_ERRORS = {
   file_failed: () => t("A file could not be read. Remove it from the message and send it again."),
   agent_not_found: () => t("This agent does not exist (any more). Pick another one."),
   prompt_not_found: () => t("This prompt does not exist (any more). Reload the page."),
+  webhook_not_found: () => t("This webhook does not exist (any more). Reload the page."),
   provider_not_found: () => t("This provider does not exist (any more). Reload the page."),
   project_not_found: () => t("This project does not exist (any more). Pick another one."),
   knowledge_base_not_found: () => t("This knowledge base does not exist (any more). Pick another one."),
@@ -143,6 +144,8 @@ export const API_ERRORS = {
     t("You have %(max)s prompts, and there is no room for more. Delete one first.", count(max)),
   too_many_tokens: (max) =>
     t("You have %(max)s API tokens, and there is no room for more. Delete one first.", count(max)),
+  too_many_webhooks: (max) =>
+    t("You have %(max)s webhooks, and there is no room for more. Delete one first.", count(max)),
   storage_full: (max) =>
     t("Your chats and files fill the %(size)s there are for them. Delete some chats for good first.", {
       size: byteText(max),
