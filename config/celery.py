@@ -16,4 +16,6 @@ os.environ.setdefault("CELERY_SKIP_CHECKS", "1")
 app = Celery("turnwire", set_as_current=True)
 # A string is read at first use, so that importing this package requires neither settings nor services.
 app.config_from_object("config.celery_settings")
-app.autodiscover_tasks(["llm_worker", "features.mcp", "features.providers", "features.titles"])
+app.autodiscover_tasks(
+    ["llm_worker", "features.mcp", "features.providers", "features.titles", "features.webhooks"]
+)

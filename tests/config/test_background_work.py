@@ -22,6 +22,7 @@ WATCHED_OTHERWISE = {
     "features/mcp/client/credentials.py": "its outcome is awaited, or forgotten with the call that was cancelled",
     "features/mcp/client/stdio.py": "a stream that ends closes the connection",
     "features/mcp/worker_part.py": "it ends with one command",
+    "features/webhooks/worker_part.py": "its failure is logged, and the claim of the delivery ends",
     "features/openai/socket.py": "each failure is answered with an event, and the starts are awaited",
     "llm_worker/attempt/runtime.py": "the loop's thread ends the process; checks of revocations end with one command",
     "llm_worker/attempt/round_store.py": "it is awaited",

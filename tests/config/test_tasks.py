@@ -11,6 +11,7 @@ from features.mcp.sign_ins import ADVANCE_MCP_SIGN_IN, REVOKE_MCP_TOKENS
 from features.mcp.tool_lists import LIST_MCP_TOOLS
 from features.providers.providers import CHECK_PROVIDER
 from features.titles.turn_part import TITLE_SESSION
+from features.webhooks.turn_part import DELIVER_WEBHOOKS
 from tests.instance import ROOT
 
 OF_MCP = {ADVANCE_MCP_SIGN_IN, ANSWER_MCP_REQUEST, LIST_MCP_TOOLS, REVOKE_MCP_TOKENS}
@@ -20,7 +21,7 @@ OURS = "print(*sorted(name for name in app.tasks if not name.startswith('celery.
 @pytest.mark.parametrize(
     ("module", "names"),
     [
-        ("config.celery", {RUN_TURN, CHECK_PROVIDER, TITLE_SESSION, *OF_MCP}),
+        ("config.celery", {RUN_TURN, CHECK_PROVIDER, DELIVER_WEBHOOKS, TITLE_SESSION, *OF_MCP}),
         ("config.compression_app", {COMPRESS_BRANCH}),
         ("config.ingest_app", {COMPUTE_VECTORS, EXTRACT_FILE}),
     ],
