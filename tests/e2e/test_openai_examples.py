@@ -60,6 +60,8 @@ def variables(stack: Stack) -> dict[str, str]:
     own = {
         "OPENAI_BASE_URL": f"{stack.base_url}/v1",
         "OPENAI_API_KEY": stack.create_token("alice"),
+        "WEBHOOK_URL": f"http://127.0.0.1:{stack.mcp_port}/",
+        "RECEIVER_PORT": str(stack.mcp_port),
         "NO_PROXY": "*",
     }
     return {**os.environ, **own}
