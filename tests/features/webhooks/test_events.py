@@ -4,7 +4,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from kombu.exceptions import OperationalError
@@ -22,6 +22,7 @@ from features.webhooks import turn_part
 from features.webhooks.models import Webhook, WebhookDelivery
 from features.webhooks.turn_part import DELIVER_WEBHOOKS, WebhookPart
 from tests import broker, factories
+from tests.concurrency import run_concurrently
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -142,3 +143,13 @@ def test_an_event_stays_although_its_chat_is_deleted(client: Any, session: str, 
     assert client.delete(f"/api/sessions/{session}/").status_code == 204
     Session.with_trash.filter(pk=session).delete()
     assert len(events()) == 1
+
+
+def test_a_webhook_that_is_being_deleted_keeps_no_turn_from_ending(
+    client: Any, session: str, webhook: Webhook
+) -> None:
+    with transaction.atomic():
+        webhook.delete()
+        run_concurrently(lambda: factories.complete_turn(client, session))
+        assert Run.objects.get().announced_at
+    assert events() == []
