@@ -11,6 +11,8 @@ import {
   rankText,
 } from "../../../features/knowledge_bases/static/chat/knowledge/knowledge_store.js";
 
+import { ApiError } from "../../../web/static/chat/server/api.js";
+
 globalThis.location = { origin: "http://here" };
 
 /** A server that answers when it is told to. */
@@ -51,6 +53,37 @@ test("the list follows what the socket tells of bases, also of those whose membe
 
 const documents = (...ids) =>
   ids.map((id) => ({ id, title: id, status: "ready", kind: "text", size: 1, token_count: 1 }));
+
+test("a document that was read before the answer to its upload stands in the list once", async () => {
+  const { answer } = pretendServer();
+  const list = new DocumentList("t", { changed: () => {}, failed: (error) => assert.fail(error) });
+  const at = "/api/knowledge-bases/t/documents/";
+  const [stored, other] = documents("stored", "other");
+  let answered, refused;
+  const awaiting = (settle) => () => ({ done: new Promise(settle), abort: () => {} });
+  list.uploads.options.server.upload = awaiting((resolve) => (answered = resolve));
+  list.upload([new File(["law"], "stored")]);
+  list.uploads.put({ ...list.uploads.entries[0], progress: 1 });
+  void list.refresh();
+  await answer(at, { results: [stored, other], next: null });
+  assert.deepEqual(list.documents, null);
+  answered({ ...stored, name: "stored" });
+  await new Promise(setImmediate);
+  assert.deepEqual(list.uploads.entries, []);
+  await answer(at, { results: [stored, other], next: null });
+  assert.deepEqual(list.documents, [stored, other]);
+
+  list.uploads.options.server.upload = awaiting((_, reject) => (refused = reject));
+  list.upload([new File(["law"], "refused")]);
+  list.uploads.put({ ...list.uploads.entries[0], progress: 1 });
+  void list.refresh();
+  await answer(at, { results: [other], next: null });
+  assert.deepEqual(list.documents, [stored, other]);
+  refused(new ApiError(500, "internal_error", ""));
+  await new Promise(setImmediate);
+  await answer(at, { results: [other], next: null });
+  assert.deepEqual(list.documents, [other]);
+});
 
 test("documents are read again as far as they were read, and no further", async () => {
   const { answer, waiting } = pretendServer();

@@ -18,6 +18,8 @@ export class DocumentList {
     /** The query of the next page. @type {string|null} */
     this.next = null;
     this.isExtending = false;
+    /** A list was read that may have held an upload already. */
+    this.isOutdated = false;
     this.reading = new RepeatedRead(() => this.#read());
     this.uploads = new FileUploads({
       server: documentsOf(base),
@@ -77,7 +79,9 @@ export class DocumentList {
       if (error.status !== 404) this.listener.failed(error);
       return;
     }
-    this.#set([...seen.values()], query);
+    // The document of an upload whose answer is on its way would stand beside it; put() reads again.
+    this.isOutdated = this.uploads.entries.some(({ state, progress }) => state === "uploading" && progress === 1);
+    if (!this.isOutdated) this.#set([...seen.values()], query);
   }
 
   /** @param {KnowledgeDocument[]} documents @param {string|null} next */
@@ -92,7 +96,10 @@ export class DocumentList {
 
   /** What the server has is one of the documents. @param {FileEntry} [entry] */
   #onUpload(entry) {
-    if (!entry?.id) return this.listener.changed();
+    if (!entry?.id) {
+      if (entry?.state === "failed" && this.isOutdated) void this.refresh();
+      return this.listener.changed();
+    }
     const { id, name: title, kind, size, state, tokens, error } = entry;
     this.uploads.take(entry.key);
     const status = state === "ready" || state === "failed" ? state : "processing";
