@@ -178,7 +178,7 @@ def lasting() -> None:
 
 
 @pytest.fixture
-def stack(running_stack: "Stack", request: pytest.FixtureRequest) -> "Iterator[Stack]":
+def stack(running_stack: "Stack", request: pytest.FixtureRequest) -> "Stack":
     """The real processes, without what earlier tests left: answers, chats and files, what the servers were told to do."""
     from tests import leftovers
 
@@ -188,8 +188,7 @@ def stack(running_stack: "Stack", request: pytest.FixtureRequest) -> "Iterator[S
         leftovers.forget(running_stack)
     running_stack.upstream.reset()
     running_stack.searching.reset()
-    yield running_stack
-    running_stack.rest()
+    return running_stack
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

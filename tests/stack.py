@@ -15,7 +15,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import httpx2
-import psycopg
 
 from config.embedded import find_suitable_port
 from tests import secrets_keys
@@ -26,7 +25,6 @@ from tests.upstream import Upstream
 
 ROOT = Path(__file__).resolve().parent.parent
 READY_S = 60
-WORKING = "SELECT FROM pg_stat_activity WHERE application_name = %s AND state <> 'idle'"
 DEFAULT = ("llm", "sweeper", "web")
 # One script, since the start of each process is what takes time.
 PREPARATION = """
@@ -144,24 +142,8 @@ class Stack:
             )  # fmt: skip
         end_with_this_process(self.processes[name])
 
-    def rest(self) -> None:
-        """Freeze the sweeper, whose queries of every second cost what other tests need. Before the next test, mend().
-
-        Not within a transaction, whose locks would stay until Postgres ends its session.
-        """
-        if "sweeper" not in self.processes:
-            return
-        name = f"turnwire sweeper {self.processes['sweeper'].pid}"
-        with psycopg.connect(self.environment["DATABASE_URL"], autocommit=True) as connection:
-            self.signal("sweeper", signal.SIGSTOP)
-            while connection.execute(WORKING, [name]).fetchone() is not None:
-                self._wake()
-                time.sleep(0.01)
-                self.signal("sweeper", signal.SIGSTOP)
-
     def mend(self) -> None:
         """Forget the processes that earlier tests left ended, and start again those that every stack has."""
-        self._wake()
         for name in [name for name, process in self.processes.items() if process.poll() is not None]:
             del self.processes[name]
         ended = [name for name in DEFAULT if name not in self.processes]
@@ -201,12 +183,7 @@ class Stack:
         path = self.directory / f"{name}.log"
         return path.read_text(errors="replace") if path.exists() else ""
 
-    def _wake(self) -> None:
-        if "sweeper" in self.processes:
-            self.signal("sweeper", signal.SIGCONT)
-
     def stop(self) -> None:
-        self._wake()
         for process in self.processes.values():
             process.terminate()
         for process in self.processes.values():

@@ -31,6 +31,7 @@ logger = logging.getLogger(__name__)
 
 ROLE: Final = "sweeper"
 EVERY_S: Final = 1.0
+RENEWS_AFTER_S: Final = 0.5
 # For so long after the leader has connected, free locks are not trusted: after a restart of Postgres every worker must
 # first connect and take its lock again, and live workers must not be declared dead.
 DISTRUST_S: Final = 5.0
@@ -71,13 +72,15 @@ class Sweeper:
         self._stopping = True
 
     def _lead(self) -> None:
-        """Make one pass, and renew the lease between its parts.
+        """Make one pass, and renew the lease at its beginning and behind a part that took long.
         A part that outlasts the lease runs beside another sweeper, which is safe."""
         close_old_connections()
-        now = time.monotonic()
+        now = renews_at = time.monotonic()
         for part in (self._sweep, self._run_jobs, self._keep_files):
-            if not self._holds_lease(now):
-                break
+            if time.monotonic() >= renews_at:
+                if not self._holds_lease(now):
+                    break
+                renews_at = time.monotonic() + RENEWS_AFTER_S
             self._attempt(part, now)
         close_old_connections()
 

@@ -9,10 +9,11 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields
 from datetime import timedelta
 from enum import StrEnum
-from typing import Final
+from functools import cache
+from typing import Any, Final
 from uuid import UUID
 
-from django.db.models import Max, Q, QuerySet
+from django.db.models import Max, Q, QuerySet, Value
 from django.db.models.functions import Now
 from kombu.exceptions import ChannelError
 
@@ -20,7 +21,7 @@ from chat.events import session_events
 from chat.infrastructure import log_context
 from chat.log.stream import QUIET_TTL_S, event_log, positions_now
 from chat.metrics import counters
-from chat.models import Approval, DailyUse, Run, SessionEvent
+from chat.models import Approval, Compression, DailyUse, PendingUse, Run, SessionEvent
 from chat.models.run import RunQuerySet
 from chat.protocol.errors import run_error
 from chat.protocol.states import Status
@@ -31,6 +32,7 @@ from chat.sweeper import compressions as swept_compressions
 from chat.sweeper import files as swept_files
 from chat.sweeper.periodic import attempt_repair
 from chat.turns.approvals import end_sign_in, expire
+from knowledge.models import File
 
 logger = logging.getLogger(__name__)
 
@@ -72,6 +74,51 @@ class SweepReport:
 def sweep(*, trust_locks: bool) -> SweepReport:
     """Make one pass over everything. trust_locks: whether an owner with a free advisory lock counts as dead."""
     report = SweepReport()
+    is_needed = _waiting(trust_locks=trust_locks).exists()
+    if is_needed:
+        _repair(report, trust_locks=trust_locks)
+    try:
+        if is_needed:
+            report.woken = _enqueue_lost(_unclaimed())
+            report.compressions += swept_compressions.enqueue_lost()
+            report.files += swept_files.enqueue_lost()
+        report.pushed = _push_events()
+        report.files += swept_files.enqueue_vectors()
+    except task_queue.UNREACHABLE as error:
+        logger.warning("%s; the next sweep continues: %s", task_queue.describe_outage(error), error)
+    repairs = asdict(report)
+    counters.swept(takeovers=repairs.pop("taken_over"), repairs=repairs)
+    return report
+
+
+@cache
+def _waiting(*, trust_locks: bool) -> QuerySet[Any, Any]:
+    """Return the rows that _repair() changes or that need a queue message, in one query: mostly there are none, and the
+    queries of all repairs would cost an idle system several times as much, every second.
+    """
+    rows: list[QuerySet[Any]] = [
+        Run.objects.dead(trust_locks=trust_locks),
+        Run.objects.abandoned(),
+        _disabled(),
+        _overdue(),
+        Approval.objects.overdue(),
+        Approval.objects.signed_in(),
+        _unannounced(),
+        Run.objects.strays(),
+        PendingUse.objects.all(),
+        Compression.objects.dead(),
+        File.objects.abandoned(),
+        File.objects.unannounced(),
+        File.objects.with_stale_chunks(),
+        _unclaimed(),
+        Compression.objects.unclaimed(),
+        File.objects.unclaimed(),
+    ]
+    first, *others = (query.select_related(None).order_by().values_list(Value(1)) for query in rows)
+    return first.union(*others, all=True)
+
+
+def _repair(report: SweepReport, *, trust_locks: bool) -> None:
     for run in Run.objects.dead(trust_locks=trust_locks).for_work().unlocked():
         with log_context.bound(
             run=run.pk,
@@ -82,9 +129,7 @@ def sweep(*, trust_locks: bool) -> SweepReport:
         ):
             attempt_repair(str(run), _take_over, run, report)
     report.deactivated = attempt_repair("an abandoned run", stop_abandoned_runs)
-    # A worker ends those that it holds, with all that it has shown (llm_worker/attempt/heartbeat.py).
-    waiting = Run.objects.of_disabled_models().filter(status__in=UNCLAIMED).for_work()
-    for run in waiting[:DISABLED_AT_ONCE].unlocked():
+    for run in _disabled().for_work()[:DISABLED_AT_ONCE].unlocked():
         error = run_error("model_not_configured")
         report.disabled += attempt_repair(str(run), end_orphan, run, Status.FAILED, error)
     for run in _overdue().for_work().unlocked():
@@ -95,23 +140,13 @@ def sweep(*, trust_locks: bool) -> SweepReport:
     # Their worker died after it had stored the sign-in.
     for approval in Approval.objects.signed_in().select_related("session")[:APPROVALS_AT_ONCE]:
         report.undecided += attempt_repair(str(approval), end_sign_in, approval)
-    for run in Run.objects.filter(ended_at__lt=Now() - UNANNOUNCED_FOR, announced_at__isnull=True):
+    for run in _unannounced():
         report.announced += attempt_repair(str(run), _announce, run)
     attempt_repair("what claims choose by", _line_up)
     attempt_repair("use that waits for its day", DailyUse.objects.add_pending)
     report.compressions = swept_compressions.take_over()
     report.files = swept_files.take_over() + swept_files.announce_ended()
     swept_files.delete_stale_chunks()
-    try:
-        report.woken = _enqueue_lost(_unclaimed())
-        report.pushed = _push_events()
-        report.compressions += swept_compressions.enqueue_lost()
-        report.files += swept_files.enqueue_lost() + swept_files.enqueue_vectors()
-    except task_queue.UNREACHABLE as error:
-        logger.warning("%s; the next sweep continues: %s", task_queue.describe_outage(error), error)
-    repairs = asdict(report)
-    counters.swept(takeovers=repairs.pop("taken_over"), repairs=repairs)
-    return report
 
 
 def _take_over(run: Run, report: SweepReport) -> None:
@@ -145,6 +180,18 @@ def _overdue() -> RunQuerySet:
     """
     late = Q(deadline__lt=Now() - PAST_DEADLINE)
     return Run.objects.unblocked().filter(late, status__in=[Status.QUEUED, Status.RUNNING])
+
+
+def _disabled() -> RunQuerySet:
+    """Return the unclaimed runs of disabled models. A worker ends those that it holds, with all that it has shown
+    (llm_worker/attempt/heartbeat.py).
+    """
+    return Run.objects.of_disabled_models().filter(status__in=UNCLAIMED)
+
+
+def _unannounced() -> RunQuerySet:
+    """Return the ended runs whose `stop` a crash kept from their log."""
+    return Run.objects.filter(ended_at__lt=Now() - UNANNOUNCED_FOR, announced_at__isnull=True)
 
 
 def _unclaimed() -> QuerySet[Run]:

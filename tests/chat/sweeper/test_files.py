@@ -9,6 +9,7 @@ import kombu
 import pytest
 from django.conf import settings as django_settings
 from django.core.files.base import ContentFile
+from django.db.models.functions import Now
 from django.utils import timezone
 
 from chat.events import files as file_events
@@ -16,6 +17,7 @@ from chat.infrastructure.redis_client import sync_redis
 from chat.protocol.tasks import INGEST_QUEUE
 from chat.runs.task_queue import queue_length
 from chat.sweeper import files as swept_files
+from chat.sweeper.runs import sweep
 from knowledge.files import blobs
 from knowledge.models import DeletedBlob, Extraction, File, FileKind
 from knowledge.models.file import MAX_FAILURES
@@ -123,6 +125,32 @@ def test_a_lost_message_is_sent_again_while_the_queue_is_empty(file: File) -> No
     assert swept_files.enqueue_lost() == 1
     assert queue_length(INGEST_QUEUE) == 1
     assert swept_files.enqueue_lost() == 0
+
+
+def lose_message(file: File) -> None:
+    File.objects.filter(pk=file.pk).update(queued_at=timezone.now() - PAST)
+
+
+def end_unannounced(file: File) -> None:
+    assert claimed(file).end_ready(READY)
+    File.objects.filter(pk=file.pk).update(ended_at=timezone.now() - PAST)
+
+
+@pytest.mark.parametrize("go_wrong", [abandon, lose_message, end_unannounced])
+def test_a_sweep_finds_a_file_when_nothing_else_is_to_be_repaired(file: File, go_wrong: Any) -> None:
+    with kombu.Connection(django_settings.CELERY_BROKER_URL) as connection:
+        connection.SimpleQueue(INGEST_QUEUE).clear()
+    assert sweep(trust_locks=True).files == 0
+    go_wrong(file)
+    assert sweep(trust_locks=True).files == 1
+
+
+def test_a_sweep_finds_stale_chunks_when_nothing_else_is_to_be_repaired(file: File) -> None:
+    File.objects.filter(pk=file.pk).update(
+        status="ready", ended_at=Now(), announced_at=Now(), has_stale_chunks=True
+    )
+    sweep(trust_locks=True)
+    assert not File.objects.get(pk=file.pk).has_stale_chunks
 
 
 def age(path: Any, seconds: float) -> None:

@@ -70,6 +70,27 @@ def claimed(run: Run, owner: int, **fields: Any) -> Run:
     return Run.objects.get(pk=run.pk)
 
 
+def test_a_sweep_that_finds_nothing_asks_two_questions(run: Run) -> None:
+    Run.objects.filter(pk=run.pk).line_up()
+    sweep(trust_locks=True)
+    with CaptureQueriesContext(connection) as asked:
+        assert str(sweep(trust_locks=True)) == ""
+    assert len(asked) == 2  # what is to be repaired, and which events are recent
+
+
+def test_a_sweep_finds_a_run_of_the_version_before_when_nothing_else_is_to_be_repaired(run: Run) -> None:
+    assert run.asker_id is None
+    sweep(trust_locks=True)
+    assert Run.objects.get(pk=run.pk).asker_id == run.turn.session.owner_id
+
+
+def test_a_sweep_finds_a_lost_message_when_nothing_else_is_to_be_repaired(run: Run) -> None:
+    Run.objects.filter(pk=run.pk).line_up()
+    assert sweep(trust_locks=True).woken == 0
+    Run.objects.filter(pk=run.pk).update(queued_at=timezone.now() - AGES)
+    assert sweep(trust_locks=True).woken == 1
+
+
 def die(worker: liveness.Lock) -> None:
     """Its connection is closed, and Postgres has noticed."""
     worker.release()
