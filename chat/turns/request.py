@@ -58,26 +58,34 @@ MAX_INSTRUCTIONS_CHARACTERS: Final = 100_000
 MAX_CLIENT_MESSAGE_ID_CHARACTERS: Final = 100
 MAX_FILES: Final = 50
 
+_LONGEST_TEXT: Final = (
+    f"At most {settings.MAX_MESSAGE_CHARACTERS} characters; a longer one is answered 413, with its `size`."
+)
 MessageText = Annotated[
-    str,
-    rule(partial(check_visible, code="message_empty"), matches_none(INVISIBLE)),
-    doc(
-        f"At most {settings.MAX_MESSAGE_CHARACTERS} characters; a longer one is answered 413, with its `size`."
-    ),
+    str, rule(partial(check_visible, code="message_empty"), matches_none(INVISIBLE)), doc(_LONGEST_TEXT)
 ]
 
 
 class TurnBody(Body):
     keywords = {
         "not": {
-            "required": ["instructions", "additional_context"],
-            "properties": {
-                name: {"type": "string", "minLength": 1} for name in ("instructions", "additional_context")
-            },
+            "anyOf": [
+                {
+                    "required": ["instructions", "additional_context"],
+                    "properties": {
+                        name: {"type": "string", "minLength": 1}
+                        for name in ("instructions", "additional_context")
+                    },
+                },
+                {
+                    "properties": {"text": {"pattern": INVISIBLE}},
+                    "not": {"required": ["files"], "properties": {"files": {"minItems": 1}}},
+                },
+            ]
         }
     }
 
-    text: MessageText
+    text: Annotated[str, doc(f"Has visible characters, unless files are sent. {_LONGEST_TEXT}")]
     parent: Annotated[
         UUID | UnsetType | None, doc("Default: the tip of the current branch. Null: the root.")
     ] = UNSET
@@ -107,7 +115,7 @@ class TurnBody(Body):
 
     def check(self) -> None:
         """Raise ApiError for a request that no session accepts, once the session is known."""
-        check_text(self.text)
+        check_text(self.text, may_be_empty=bool(self.files))
         if self.instructions and self.additional_context:
             raise ApiError("invalid_value", "Not beside additional_context.", field="instructions")
         files = self.files or []
@@ -151,10 +159,10 @@ class TurnBody(Body):
         return hashlib.sha256(json.encode(compared, order="sorted")).hexdigest()
 
 
-def check_text(text: str) -> None:
-    """Raise ApiError for a text that no message may have: without visible characters, or too long."""
+def check_text(text: str, *, may_be_empty: bool = False) -> None:
+    """Raise ApiError for a text that no message may have: too long or, unless it may be empty, without visible characters."""
     most, size = settings.MAX_MESSAGE_CHARACTERS, len(text)
-    if not has_visible_text(text):
+    if not (may_be_empty or has_visible_text(text)):
         raise ApiError("message_empty", field="text")
     if size > most:
         message = f"The message has {size} characters; the limit is {most}."

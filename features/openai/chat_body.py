@@ -64,7 +64,7 @@ def _parse_message(message: Mapping[str, Any], parsed: ToldInput) -> None:
     with inside("content"):
         content = "" if calls and message.get("content") is None else message.get("content")
         text = check_length("\n\n".join(filter(None, parse_parts(content, parse_part))), role)
-        if not (calls or role in ("tool", *_INSTRUCTING) or has_visible_text(text)):
+        if not (calls or files or role in ("tool", *_INSTRUCTING) or has_visible_text(text)):
             raise ApiError("message_empty")
     if role in _INSTRUCTING:
         parsed.instructions.append(text)

@@ -28,7 +28,7 @@ def list_items(items: Sequence[dict[str, Any]], *, has_more: bool = False) -> di
 
 def present_question(question: ChatMessage) -> dict[str, Any]:
     """Return the item of a question."""
-    parts: list[dict[str, Any]] = [{"type": "input_text", "text": question.text}]
+    parts: list[dict[str, Any]] = [{"type": "input_text", "text": question.text}] if question.text else []
     for row in MessageFile.objects.chosen().filter(message=question):
         file_id = str(row.file_id)
         if row.file.kind == FileKind.IMAGE:

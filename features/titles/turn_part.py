@@ -8,8 +8,9 @@ from django.conf import settings
 from django.db import transaction
 
 from chat.events.session_events import record_session_changed
-from chat.models import Run, Session, Turn
+from chat.models import ChatMessage, Run, Session, Turn
 from chat.models.sql.turns import TurnState
+from chat.protocol.body import has_visible_text
 from chat.protocol.states import Status
 from chat.runs.task_queue import UNREACHABLE, enqueue
 from chat.runs.turn_parts import TurnPart, register
@@ -38,9 +39,16 @@ class TitlePart(TurnPart):
             return
         # The first turn of the session, not this one, which may have waited behind it and been withdrawn.
         first = Turn.objects.filter(session__turns=turn.id).select_related("user_message")[0]
-        title = provisional_title(first.user_message.text)
+        title = provisional_title(words_of(first.user_message))
         if title and Session.objects.set_provisional_title(first.session_id, title):
             record_session_changed(Session(pk=first.session_id))
+
+
+def words_of(question: ChatMessage) -> str:
+    """Return what the session of a question is named after: its text or, without one, the names of its files."""
+    if has_visible_text(question.text):
+        return question.text
+    return ", ".join(question.attachments.chosen().values_list("file__name", flat=True))
 
 
 def _enqueue_title(run: Run) -> None:

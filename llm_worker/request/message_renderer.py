@@ -29,8 +29,11 @@ BLOCKS: tuple[BlockKind, ...] = ("CA", "P", "D")
 
 
 def with_sent_at(text: str, sent_at: datetime) -> str:
-    """Append the minute at which the text was sent (UTC). The result is byte-identical in every later turn."""
-    return f"{text}\n\n<sent_at>{sent_at:%Y-%m-%d %H:%M} UTC</sent_at>"
+    """Append the minute at which the text was sent (UTC). The result is byte-identical in every later turn.
+    A message of files alone has no text.
+    """
+    sent = f"<sent_at>{sent_at:%Y-%m-%d %H:%M} UTC</sent_at>"
+    return f"{text}\n\n{sent}" if text else sent
 
 
 @dataclass(frozen=True, slots=True)

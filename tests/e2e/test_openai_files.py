@@ -70,3 +70,18 @@ def test_a_file_that_cannot_be_read_is_refused_and_not_kept(client: openai.OpenA
     with pytest.raises(openai.UnprocessableEntityError) as refused:
         client.chat.completions.create(model="sighted", messages=messages)
     assert (refused.value.code, refused.value.param) == ("file_failed", "messages")
+
+
+def test_a_picture_alone_is_a_question(stack: Stack, client: openai.OpenAI) -> None:
+    stack.upstream.reply({"text": "A pier."})
+    alone: Any = {"role": "user", "content": [PIER]}
+    history: Any = [alone, {"role": "assistant", "content": "A pier."}, alone]
+    answer = client.chat.completions.create(model="sighted", messages=history)
+    assert answer.choices[0].message.content == "A pier."
+    assert sum(pictures(stack)) == 2
+    pier: Any = {"type": "input_image", "image_url": PIER["image_url"]["url"], "detail": "auto"}
+    response = client.responses.create(model="sighted", input=[{"role": "user", "content": [pier]}])
+    assert response.output_text == "A pier."
+    assert sum(pictures(stack)) == 1
+    [question] = client.responses.input_items.list(response.id).data
+    assert [part.type for part in question.content] == ["input_image"]

@@ -1,6 +1,7 @@
 """The OpenAPI document: the decorator that describes a view, and the schemas of answers and bodies, which are Structs."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import deepcopy
 from typing import Any, Final, cast, get_args, get_origin
 
 import msgspec
@@ -70,15 +71,16 @@ def complete_bodies(schemas: Mapping[str, dict[str, Any]]) -> None:
 def _complete_body(struct: type[Body], schema: dict[str, Any]) -> None:
     for part in objects(schema):
         _complete_value(part)
-    schema |= struct.keywords
+    schema |= deepcopy(dict(struct.keywords))
+    for part in objects(schema):
+        if part.get("pattern") == INVISIBLE:
+            part["pattern"] = invisible_text_pattern()
     if not schema["required"]:
         del schema["required"]
 
 
 def _complete_value(schema: dict[str, Any]) -> None:
-    """Describe which texts are storable, unless the text is one of few, and which are invisible."""
-    if schema.get("pattern") == INVISIBLE:
-        schema["pattern"] = invisible_text_pattern()
+    """Describe which texts are storable, unless the text is one of few."""
     if (
         "string" in schema.get("type", ())
         and not {"format", "pattern", "enum", "anyOf", "contentMediaType"} & schema.keys()

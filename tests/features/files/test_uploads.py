@@ -446,6 +446,15 @@ class TestSending:
         assert client.get(f"/api/sessions/{session}/messages/").json() == []
         assert self.send(client, session, pk, models=["quick"]).status_code == 202
 
+    def test_files_alone_are_a_message(self, client: APIClient, session: str) -> None:
+        pk = upload(client).json()["id"]
+        end(pk, text="Two tides", token_count=2)
+        assert self.send(client, session, pk, text="").status_code == 202
+        [question, _] = client.get(f"/api/sessions/{session}/messages/").json()
+        assert (question["text"], [file["id"] for file in question["files"]]) == ("", [pk])
+        refused = factories.send_turn(client, session, "", files=[])
+        assert (refused.status_code, refused.json()["code"]) == (400, "message_empty")
+
     def test_a_file_in_progress_is_not_sent(self, client: APIClient, session: str) -> None:
         response = self.send(client, session, upload(client).json()["id"])
         assert (response.status_code, response.json()["code"]) == (409, "file_processing")

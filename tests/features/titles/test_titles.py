@@ -11,6 +11,7 @@ from chat.models import Session
 from chat.protocol.states import Status
 from features.titles import generation as titles
 from features.titles.turn_part import TITLE_SESSION
+from knowledge.models import File
 from tests import broker, factories
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -95,6 +96,18 @@ def test_without_an_answer_the_question_names_the_session_until_there_is_one(
     assert titles.set_title(session, "Two tides")
     assert title_of(client, session) == "Two tides"
     assert not titles.set_title(session, "Another")
+
+
+def test_files_name_the_session_of_a_question_without_a_text(client: Any) -> None:
+    session = new_session(client)
+    owner = Session.objects.get(pk=session).owner
+    files = [
+        File.objects.create(owner=owner, name=name, status="ready", text="Two.", token_count=1)
+        for name in ("tides.txt", "law.md")
+    ]
+    [run] = factories.send_turn(client, session, "", files=[str(file.pk) for file in files]).json()["runs"]
+    factories.finish_run(run["id"], "half a", Status.FAILED)
+    assert title_of(client, session) == "tides.txt, law.md"
 
 
 def test_a_question_that_was_taken_back_does_not_name_the_session(client: Any) -> None:

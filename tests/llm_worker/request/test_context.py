@@ -119,6 +119,7 @@ def test_large_rounds_displace_history_and_not_the_question():
 
 def test_a_user_message_ends_with_its_minute_in_utc():
     assert with_sent_at("Hi", SENT_AT) == "Hi\n\n<sent_at>2026-11-21 14:05 UTC</sent_at>"
+    assert with_sent_at("", SENT_AT) == "<sent_at>2026-11-21 14:05 UTC</sent_at>"
 
 
 def test_earlier_messages_are_byte_identical_in_later_turns():
