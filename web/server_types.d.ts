@@ -1767,7 +1767,7 @@ interface TrashedSessionAnswer {
 }
 
 interface TurnBody {
-  /** At most 100000 characters; a longer one is answered 413, with its `size`. */
+  /** Has visible characters, unless files are sent. At most 100000 characters; a longer one is answered 413, with its `size`. */
   text: string;
   /** Default: the tip of the current branch. Null: the root. */
   parent?: string | null;
@@ -2182,7 +2182,7 @@ declare namespace wire {
 
   interface SendCommand {
     type: "send";
-    /** At most 100000 characters; a longer one is answered 413, with its `size`. */
+    /** Has visible characters, unless files are sent. At most 100000 characters; a longer one is answered 413, with its `size`. */
     text: string;
     /** Default: the tip of the current branch. Null: the root. */
     parent?: string | null;

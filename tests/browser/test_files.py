@@ -260,8 +260,6 @@ def test_a_message_waits_for_its_files(reader: Reader, stack: Stack) -> None:
     page = reader.page
     with held_uploads(page):
         drop(page, TIDES)
-        reader.field.press("Enter")
-        expect(status(page)).to_have_text("Write something to go with the files.")
         reader.field.fill("How often?")
         reader.field.press("Enter")
         expect(status(page)).to_contain_text("Your message is sent as soon as its files are read.")
@@ -274,6 +272,19 @@ def test_a_message_waits_for_its_files(reader: Reader, stack: Stack) -> None:
     reader.expect_echo("How often?")
     expect(cards(page)).to_have_count(0)
     expect(reader.questions.locator(".file-name")).to_have_text("tides.txt")
+
+
+def test_files_alone_are_a_message(reader: Reader, stack: Stack) -> None:
+    page = reader.page
+    attach(reader, TIDES)
+    expect_state(page, "tides.txt", "ready")
+    reader.field.press("Enter")
+    expect(reader.questions.locator(".file-name")).to_have_text("tides.txt")
+    expect(reader.questions.locator(".question-bubble")).to_be_hidden()
+    expect(reader.answers).to_have_count(1)
+    asked = stack.upstream.requests[0].messages
+    assert "Two tides" in str(asked[-2]["content"])
+    assert asked[-1]["content"].startswith("<sent_at>")
 
 
 def test_drafts_with_files_survive_a_reload_and_are_the_same_in_all_tabs(reader: Reader) -> None:

@@ -129,6 +129,16 @@ test("what was chosen for a message alone is gone after it, and its models are t
   assert.deepEqual([answering.tool.chosen, answering.options.ofNextMessage], [null, null]);
 });
 
+test("a chat that begins with files alone is named after them", async () => {
+  const { sender, known } = page(null);
+  const files = ["tides.txt", "law.md"].map((name) => ({ id: name, name, kind: "text", size: 1, isSent: false }));
+  const sent = sender.send("", files);
+  known();
+  assert.equal(await sent, true);
+  assert.equal(posted[0][1].title, "tides.txt, law.md");
+  assert.deepEqual([posted[1][1].text, posted[1][1].files], ["", ["tides.txt", "law.md"]]);
+});
+
 test("a new chat is created as it was when its first message was sent", async () => {
   const { sender, answering, now, open, known } = page(null);
   now.project = "garden";

@@ -148,13 +148,13 @@ export class Composer {
   /** Sends the draft, if it can be sent now. */
   async submit() {
     const draft = this.#draft;
-    if (!this.#canSend || this.files.delay(hasText(draft), () => this.submit())) return;
+    if (!this.#canSend || this.files.delay(() => this.submit())) return;
     this.dictation.stop();
     this.isSending = true;
     this.sentFrom = this.session;
     this.leftBehind = EMPTY;
     this.#show(EMPTY);
-    const isAccepted = await this.actions.send(fullText(draft), draft.files);
+    const isAccepted = await this.actions.send(hasText(draft) ? fullText(draft) : "", draft.files);
     this.isSending = false;
     // The server may have the message nevertheless: its files are not deleted from here on.
     const back = { ...draft, files: draft.files.map((file) => ({ ...file, isSent: true })) };

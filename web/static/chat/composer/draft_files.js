@@ -134,13 +134,12 @@ export class DraftFiles {
 
   /**
    * Whether the message cannot be sent yet, for a reason that is said. Calls `send` once its files are ready.
-   * @param {boolean} hasText @param {() => void} send
+   * @param {() => void} send
    */
-  delay(hasText, send) {
+  delay(send) {
     const { entries, isSettled } = this.#open;
     this.stopWaiting();
-    if (!hasText) this.#say(t("Write something to go with the files."));
-    else if (entries.some(({ state }) => state === "failed"))
+    if (entries.some(({ state }) => state === "failed"))
       this.#say(t("A file could not be attached. Remove it, or try again."));
     else if (!isSettled) {
       this.waiting = send;
@@ -228,7 +227,7 @@ export class DraftFiles {
   #goOn({ entries, isSettled }) {
     const send = this.waiting;
     if (!send) return;
-    if (entries.some(({ state }) => state === "failed")) this.delay(true, send);
+    if (entries.some(({ state }) => state === "failed")) this.delay(send);
     else if (isSettled) {
       this.stopWaiting();
       send();

@@ -77,7 +77,8 @@ export class MessageSender {
    * @param {object} chat @param {string} text @param {MessageParts} more
    */
   async #begin(chat, text, more) {
-    const beginning = shortened(text.trim().split("\n")[0].trimEnd(), TITLE_CHARACTERS);
+    const words = text.trim() || this.pending.files.map(({ name }) => name).join(", ");
+    const beginning = shortened(words.split("\n")[0].trimEnd(), TITLE_CHARACTERS);
     /** @type {Session|null} */
     let session = null;
     const title = this.page.isNamedLater || "is_temporary" in chat ? "" : beginning;

@@ -23,6 +23,7 @@ export class QuestionText {
   show(text) {
     if (text === this.text) return;
     this.text = text;
+    this.element.classList.toggle("empty", !text);
     const isPlain = text.length > LONGEST_RENDERED;
     this.shown.classList.toggle("plain", isPlain);
     this.shown.classList.toggle("markdown", !isPlain);

@@ -47,6 +47,7 @@ export class UserMessage {
     if (message === this.message) return;
     this.message = message;
     this.text.show(message.text);
+    this.copy.hidden = !message.text;
     this.sent.show(message.sent_at);
     this.switch.show(message);
     this.files.show(message.files ?? []);
