@@ -37,6 +37,12 @@ def test_the_date_that_a_worker_adds_is_not_quoted() -> None:
     assert quote_question("Hello\n\n<sent_at>2026-01-01 00:00 UTC</sent_at>") == "Hello"
 
 
+def test_files_without_a_text_are_not_quoted() -> None:
+    alone = build_answer(NAME, "<sent_at>2026-01-01 00:00 UTC</sent_at>")
+    assert "You wrote" in "".join(build_answer(NAME, "Hello").pieces)
+    assert "You wrote" not in "".join(alone.pieces)
+
+
 def test_each_suggestion_of_the_empty_page_is_recognised_and_answered_in_each_language() -> None:
     template = (ROOT / "web/templates/web/page.html").read_text(encoding="utf-8")
     suggested = re.findall(r'data-suggestion[^\n]*>{% translate "([^"]+)" %}', template)

@@ -201,7 +201,8 @@ class TreePreview {
 
 /** @param {Message} message */
 function textOf(message) {
-  return shorten(readableMessage(message) || message.error?.message || t("(no text)"));
+  const files = (message.files ?? []).map(({ name }) => name).join(", ");
+  return shorten(readableMessage(message) || files || message.error?.message || t("(no text)"));
 }
 
 /** @param {string} text */
