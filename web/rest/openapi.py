@@ -86,8 +86,8 @@ def _complete_value(schema: dict[str, Any]) -> None:
         and not {"format", "pattern", "enum", "anyOf", "contentMediaType"} & schema.keys()
     ):
         # A pattern matches whatever is no text.
-        is_nullable = "null" in schema["type"]
-        schema.setdefault("not", STORABLE["not"] | ({"type": "string"} if is_nullable else {}))
+        is_text = schema["type"] == "string"
+        schema.setdefault("not", STORABLE["not"] | ({} if is_text else {"type": "string"}))
     if "enum" in schema and "null" in schema.get("type", ()):
         schema["enum"] = [*schema["enum"], None]
 

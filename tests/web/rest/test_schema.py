@@ -13,6 +13,7 @@ from django.test import Client
 from drf_spectacular.drainage import GENERATOR_STATS
 from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.validation import validate_schema
+from jsonschema import Draft202012Validator
 
 from chat.protocol import wire
 from chat.turns.request import TurnBody
@@ -108,6 +109,12 @@ def test_generators_of_clients_find_a_type_for_every_body_and_list() -> None:
         assert not ("properties" in schema and {"anyOf", "oneOf"} & schema.keys()), name
         for part in objects(schema):
             assert "array" not in part.get("type", ()) or {"items", "prefixItems"} & part.keys(), (name, part)
+
+
+def test_a_value_that_is_a_text_or_an_array_may_be_an_array() -> None:
+    described = document()["components"]["schemas"]["OpenAIResponseBody"]["properties"]["input"]
+    judge = Draft202012Validator(described)
+    assert [judge.is_valid(value) for value in ("Why?", [], "\0", 1)] == [True, True, False, False]
 
 
 def test_every_route_is_in_the_openapi_document() -> None:
