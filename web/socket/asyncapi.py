@@ -20,7 +20,7 @@ from chat.protocol.states import Status
 from chat.transcript.finish import CUT
 from web.rest.api_view import StrictAPIView
 from web.rest.error_answer import CODES
-from web.rest.openapi import complete_bodies, describe
+from web.rest.openapi import complete_bodies, describe, objects
 from web.rest.operators import MayReadContract
 from web.socket import replies
 from web.socket.commands import COMMANDS
@@ -119,6 +119,9 @@ def _describe_schemas() -> dict[str, Any]:
     for body in get_args(wire.AnyPacketBody):
         for member in schemas[body.__name__]["properties"].values():
             _drop_null(member)
+    for part in objects(schemas):
+        # In AsyncAPI a value of the named member would be the name of a schema.
+        part.pop("discriminator", None)
     for schema in schemas.values():
         for name, member in schema.get("properties", {}).items():
             if name == "type" and len(member["enum"]) == 1:

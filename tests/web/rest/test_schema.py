@@ -86,6 +86,10 @@ def test_send_takes_what_a_turn_takes() -> None:
     }
 
 
+def test_nothing_means_something_else_in_asyncapi_than_in_openapi() -> None:
+    assert not [part for part in objects(ASYNC) if "discriminator" in part]
+
+
 def test_every_reference_leads_somewhere() -> None:
     for reference in references(ASYNC):
         found = ASYNC
