@@ -328,6 +328,8 @@ REST_FRAMEWORK = {
 }
 # Paths whose errors have another shape than the API's, and what converts the body of one.
 ERROR_SHAPES = {"/v1/": "features.openai.errors.convert_error"}
+# What the AsyncAPI document describes beside the socket at /ws/.
+SOCKET_CHANNELS = ["features.openai.socket_contract.CHANNEL"]
 REST_KNOX = {"TOKEN_TTL": None, "AUTH_HEADER_PREFIX": "Token"}
 VERSION = version()
 SPECTACULAR_SETTINGS = {

@@ -42,9 +42,9 @@ def render() -> str:
 
 def render_socket(others: Mapping[str, Any]) -> Iterator[str]:
     """Yield what the socket sends and accepts, in a namespace: `Error` is a type of the browser too."""
-    from web.socket.asyncapi import build_document
+    from web.socket.asyncapi import SOCKET, build_document
 
-    document = build_document()
+    document = build_document([SOCKET])
     schemas = {
         name: schema for name, schema in document["components"]["schemas"].items() if name not in others
     }

@@ -1065,6 +1065,15 @@ interface OpenAIResponseBody {
   user?: any;
 }
 
+interface OpenAISocketErrorMembers {
+  message: string;
+  type: string;
+  param: string | null;
+  code: string;
+  /** That an answer over HTTP would have. */
+  headers?: Record<string, string>;
+}
+
 interface OpenAIStreamOptionsBody {
   include_usage?: boolean;
   /** Not used. */

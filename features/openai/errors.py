@@ -4,6 +4,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Annotated, Any, Final
 
+from msgspec import UNSET, UnsetType
+
 from chat.protocol.answer import Answer, doc
 from chat.protocol.errors import ApiError
 
@@ -26,6 +28,10 @@ class OpenAIErrorMembers(Answer):
     type: str
     param: str | None
     code: str
+
+
+class OpenAISocketErrorMembers(OpenAIErrorMembers):
+    headers: Annotated[dict[str, str] | UnsetType, doc("That an answer over HTTP would have.")] = UNSET
 
 
 class OpenAIErrorAnswer(Answer):

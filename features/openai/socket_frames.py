@@ -2,12 +2,14 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Annotated, Any, Final, NamedTuple
 
-from msgspec import json
+from msgspec import UNSET, Meta, Struct, UnsetType, json
 
+from chat.protocol.answer import doc
 from chat.protocol.errors import ApiError
 from chat.protocol.strict_json import decode
+from features.openai.errors import OpenAISocketErrorMembers
 from features.openai.response_stream import EncodedEvent
 from web.rest.errors import ErrorDescription
 from web.socket.outbox import Outbox
@@ -15,8 +17,20 @@ from web.socket.outbox import Outbox
 # Members of a frame that the body of `POST /v1/responses` has not.
 _ENVELOPE: Final = ("type", "stream_id", "generate")
 _LANE: Final = re.compile(r"[A-Za-z0-9_.-]{1,256}")
+LaneName = Annotated[str, Meta(pattern=f"^{_LANE.pattern}$")]
 # Where errors have the shape of OpenAI's API.
 _PATH: Final = "/v1/responses"
+
+
+class ResponseError(Struct, kw_only=True, tag_field="type", tag="error"):
+    """A request was refused, or the stream of a response has broken off; the connection stays."""
+
+    status: Annotated[int, doc("As over HTTP.")]
+    error: OpenAISocketErrorMembers
+    sequence_number: Annotated[
+        int | UnsetType, doc("Of the event in whose place the error is, if it ends a stream.")
+    ] = UNSET
+    stream_id: LaneName | UnsetType = UNSET
 
 
 class CreateFrame(NamedTuple):
@@ -90,11 +104,11 @@ def encode_event(event: EncodedEvent, lane: str) -> bytes:
 
 def encode_error(described: ErrorDescription, lane: str, number: int | None = None) -> bytes:
     """Encode an error. number: of the event in whose place it is, if it ends a stream."""
-    members: dict[str, Any] = {"type": "error", "status": described.status, **described.body("", _PATH)}
-    if described.headers:
-        members["error"]["headers"] = dict(described.headers)
-    if number is not None:
-        members["sequence_number"] = number
-    if lane:
-        members["stream_id"] = lane
-    return json.encode(members)
+    members = described.body("", _PATH)["error"]
+    event = ResponseError(
+        status=described.status,
+        error=OpenAISocketErrorMembers(**members, headers=dict(described.headers) or UNSET),
+        sequence_number=UNSET if number is None else number,
+        stream_id=lane or UNSET,
+    )
+    return json.encode(event)

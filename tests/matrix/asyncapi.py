@@ -59,8 +59,26 @@ def faults(frame: Any) -> list[str]:
     """What of an object from the server is not as described; a member that is not described is a fault."""
     if not isinstance(frame, dict) or frame.get("type") not in _from_server():
         return [f"no such message: {str(frame)[:200]}"]
-    found = _from_server()[frame["type"]].iter_errors(frame)
-    return [f"{frame['type']}: {one.json_path}: {one.message[:300]}" for one in found]
+    return _spell(frame["type"], _from_server()[frame["type"]], frame)
+
+
+def _spell(name: str, validator: Draft202012Validator, value: Any) -> list[str]:
+    return [f"{name}: {error.json_path}: {error.message[:300]}" for error in validator.iter_errors(value)]
+
+
+def faults_of(name: str, value: Any) -> list[str]:
+    """What of a value is not as the message of this name is described; those of several types have more members."""
+    return _spell(name, _message_validator(name), value)
+
+
+@cache
+def _message_validator(name: str) -> Draft202012Validator:
+    schema = payload(MESSAGES[name])
+    if "const" in schema["properties"]["type"]:
+        schema = _closed(schema)
+    return Draft202012Validator(
+        {**schema, "components": _closed(DOCUMENT["components"])}, format_checker=FormatChecker()
+    )
 
 
 def is_valid_command(command: Any) -> bool:

@@ -1,13 +1,18 @@
-"""The AsyncAPI document: asyncapi.yaml, with the messages from the Structs of commands and of frames to clients."""
+"""The AsyncAPI document: asyncapi.yaml, with the messages from the Structs of commands and of frames to clients.
 
-from collections.abc import Mapping
+Features with a websocket of their own add its Channel (settings.SOCKET_CHANNELS).
+"""
+
+import re
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, Final, get_args
+from typing import Any, Final, NamedTuple, get_args
 
 import yaml
 from django.conf import settings
 from django.http import HttpResponse
+from django.utils.module_loading import import_string
 from drf_spectacular.utils import extend_schema
 from msgspec import Struct
 from rest_framework.permissions import BasePermission
@@ -25,11 +30,17 @@ from web.rest.operators import MayReadContract
 from web.socket import replies
 from web.socket.commands import COMMANDS
 
-_HEAD: Final = Path(__file__).parent / "asyncapi.yaml"
 _SCHEMAS: Final = "#/components/schemas/"
-_SOCKET: Final = "#/channels/socket"
-# The Structs of messages, by operation.
-_MESSAGES: Final[Mapping[str, tuple[type[Struct], ...]]] = {
+
+
+class Channel(NamedTuple):
+    """A websocket. head: a file in YAML, with all but the messages. structs: of the messages, by operation."""
+
+    head: Path
+    structs: Mapping[str, tuple[type[Struct], ...]]
+
+
+_STRUCTS: Final[Mapping[str, tuple[type[Struct], ...]]] = {
     "command": tuple(COMMANDS.values()),
     "reply": (
         replies.Subscribed,
@@ -65,6 +76,7 @@ _MESSAGES: Final[Mapping[str, tuple[type[Struct], ...]]] = {
     ),
     "push_of_files": (frames.FileFrame, frames.ModelsChanged),
 }
+SOCKET: Final = Channel(Path(__file__).parent / "asyncapi.yaml", _STRUCTS)
 # Sets of values that have a schema of their own.
 _NAMED: Final = {
     "ErrorCode": CODES,
@@ -86,24 +98,38 @@ def _rendered() -> str:
     return yaml.safe_dump(build_document(), sort_keys=False, allow_unicode=True, width=120)
 
 
-def build_document() -> dict[str, Any]:
-    document: dict[str, Any] = yaml.safe_load(_HEAD.read_text(encoding="utf-8"))
+def build_document(channels: Sequence[Channel] = ()) -> dict[str, Any]:
+    """Return the document of these channels, the first of which is SOCKET; without any, of all."""
+    channels = channels or [SOCKET, *map(import_string, settings.SOCKET_CHANNELS)]
+    document, *others = map(_describe_channel, channels)
+    for other in others:
+        for section in ("servers", "channels", "operations"):
+            document[section] |= other[section]
+        document["components"]["messages"] |= other["components"]["messages"]
     document["info"]["version"] = settings.VERSION
-    messages: dict[str, Any] = {}
-    for name, operation in document["operations"].items():
-        described = {_message_name(struct): _describe_message(struct) for struct in _MESSAGES[name]}
-        messages |= described
-        operation["messages"] = [_reference(message) for message in described]
-        operation["channel"] = {"$ref": _SOCKET}
-    document["channels"]["socket"]["messages"] = {
-        name: {"$ref": f"#/components/messages/{name}"} for name in messages
-    }
-    document["components"] = {"messages": messages, "schemas": _describe_schemas()}
+    document["components"]["schemas"] = _describe_schemas(channels)
     return document
 
 
-def _describe_schemas() -> dict[str, Any]:
-    schemas = describe([*(struct for structs in _MESSAGES.values() for struct in structs), MessageAnswer])
+def _describe_channel(channel: Channel) -> dict[str, Any]:
+    """Return the head of a channel, with the messages."""
+    document: dict[str, Any] = yaml.safe_load(channel.head.read_text(encoding="utf-8"))
+    [(name, described)] = document["channels"].items()
+    address = f"#/channels/{name}"
+    messages: dict[str, Any] = {}
+    for operation_name, operation in document["operations"].items():
+        structs = {_message_name(struct): struct for struct in channel.structs[operation_name]}
+        messages |= {message: _describe_message(struct) for message, struct in structs.items()}
+        operation["messages"] = [{"$ref": f"{address}/messages/{message}"} for message in structs]
+        operation["channel"] = {"$ref": address}
+    described["messages"] = {message: {"$ref": f"#/components/messages/{message}"} for message in messages}
+    document["components"] = {"messages": messages}
+    return document
+
+
+def _describe_schemas(channels: Sequence[Channel]) -> dict[str, Any]:
+    structs = (struct for channel in channels for group in channel.structs.values() for struct in group)
+    schemas = describe([*structs, MessageAnswer])
     complete_bodies(schemas)
     echoed = {name: schemas["Pong"]["properties"][name] for name in ("id", "request_id")}
     for command in COMMANDS.values():
@@ -124,7 +150,7 @@ def _describe_schemas() -> dict[str, Any]:
         part.pop("discriminator", None)
     for schema in schemas.values():
         for name, member in schema.get("properties", {}).items():
-            if name == "type" and len(member["enum"]) == 1:
+            if name == "type" and len(member.get("enum", ())) == 1:
                 schema["properties"][name] = {"const": member["enum"][0]}
             _name_values(member)
     return schemas | {name: {"enum": values} for name, values in _NAMED.items()}
@@ -148,19 +174,17 @@ def _name_values(member: dict[str, Any]) -> None:
             member["$ref"] = f"{_SCHEMAS}{name}"
 
 
-def _tag(struct: type[Struct]) -> str:
-    return str(struct.__struct_config__.tag)
-
-
 def _message_name(struct: type[Struct]) -> str:
-    """Return the tag of the Struct. ErrorFrame has another name, since a packet's body has the tag `error` too."""
-    return "error_frame" if struct is replies.ErrorFrame else _tag(struct)
+    """Return the tag of the Struct, or its name in snake case where there is no tag, or another message has the same."""
+    tag = struct.__struct_config__.tag
+    if tag in (None, "error"):
+        return re.sub(r"\B(?=[A-Z])", "_", struct.__name__).lower()
+    return str(tag)
 
 
 def _describe_message(struct: type[Struct]) -> dict[str, Any]:
-    summary = " ".join((struct.__doc__ or "").split())
-    return {"name": _tag(struct), "summary": summary, "payload": {"$ref": f"{_SCHEMAS}{struct.__name__}"}}
-
-
-def _reference(name: str) -> dict[str, str]:
-    return {"$ref": f"{_SOCKET}/messages/{name}"}
+    return {
+        "name": str(struct.__struct_config__.tag or _message_name(struct)),
+        "summary": " ".join((struct.__doc__ or "").split()),
+        "payload": {"$ref": f"{_SCHEMAS}{struct.__name__}"},
+    }

@@ -25,6 +25,7 @@ from features.openai.response_stream import EncodedEvent
 from features.openai.socket_frames import EventOutbox
 from tests import factories, sockets
 from tests.features.openai.test_waiting_requests import until
+from tests.matrix import asyncapi
 from tests.web.socket.test_conversation import Worker
 from web.socket.hub import current_hub
 from web.socket.outbox import MAX_PACKETS
@@ -63,9 +64,16 @@ def dial(address: str) -> Dial:
     return lambda token: sockets.socket(address, PATH, Authorization=f"Bearer {token}")
 
 
+def check_described(events: list[dict[str, Any]]) -> None:
+    for event in events:
+        message = "response_error" if event["type"] == "error" else "response_event"
+        assert asyncapi.faults_of(message, event) == [], event
+
+
 async def receive(client: sockets.Client) -> dict[str, Any]:
-    """Return the next frame, which is one event."""
+    """Return the next frame, which is one event, as it is described."""
     event: dict[str, Any] = json.loads(await asyncio.wait_for(client.connection.recv(), sockets.LIMIT_S))
+    check_described([event])
     return event
 
 
@@ -287,6 +295,50 @@ async def test_a_frame_is_refused_by_the_name_of_its_member_and_the_socket_stays
         await begun(client)
 
 
+# Described as they are read, and refused for what is in them.
+REFUSED_INSIDE = {"input", "top_p", "tools.0", "input.0.content"}
+
+
+def test_frames_that_are_refused_for_a_member_are_not_described() -> None:
+    frames = [(frame, param) for frame, _, param in FRAMES if isinstance(frame, dict)]
+    described = {param for frame, param in frames if not asyncapi.faults_of("response.create", frame)}
+    assert described == REFUSED_INSIDE
+
+
+# fmt: off
+DESCRIBED = {
+    "type": "response.create", "model": "quick", "input": "Why two tides?", "instructions": "Be brief.",
+    "previous_response_id": None, "conversation": None, "temperature": 0.5, "top_p": 1, "max_output_tokens": 100,
+    "reasoning": {"effort": "low", "summary": "auto"}, "text": {"format": {"type": "text"}, "verbosity": "low"},
+    "parallel_tool_calls": True, "metadata": {"app": "pier"}, "store": True, "stream": True, "background": False, "tools": [TOOL],
+    "tool_choice": "auto", "truncation": "auto", "include": [], "max_tool_calls": 3, "client_metadata": {}, "prompt_cache_key": "k",
+    "prompt_cache_options": {}, "prompt_cache_retention": "24h", "safety_identifier": "s", "service_tier": "auto",
+    "stream_options": {}, "top_logprobs": 0, "user": "alice", "stream_id": "a.b-c_1", "generate": True,
+}
+# fmt: on
+
+
+async def test_every_member_that_is_described_is_accepted(dial: Dial, token: str) -> None:
+    assert DESCRIBED.keys() == asyncapi.payload(asyncapi.MESSAGES["response.create"])["properties"].keys()
+    least = {"type": "response.create", "model": "quick"}
+    warming = {**least, "generate": False}
+    lane = {"stream_id": "other"}
+
+    async def ask(frame: dict[str, Any], kind: str = "response.created") -> str:
+        assert asyncapi.faults_of("response.create", frame) == []
+        await client.say(**frame)
+        event = await until_type(client, kind)
+        assert event.get("stream_id") == frame.get("stream_id")
+        return str(event["response"]["id"])
+
+    async with dial(token) as client:
+        await ask(warming, "response.completed")
+        await ask({**dict.fromkeys(DESCRIBED), **least, "input": [{"role": "user", "content": "Why?"}]})
+        await ask(DESCRIBED)
+        warmed = await ask({**DESCRIBED, **warming, **lane}, "response.completed")
+        await ask({**least, **lane, "previous_response_id": warmed})
+
+
 async def test_what_does_not_exist_or_is_another_users_is_not_found(
     dial: Dial, token: str, publisher: Publisher
 ) -> None:
@@ -397,6 +449,7 @@ async def test_long_frames_close_the_socket_and_many_are_refused(
             await client.connection.send("{}")
         assert await client.close_code() == 4429
         assert {event["error"]["code"] for event in client.seen} == {"field_required", "rate_limited"}
+        check_described(client.seen)
 
 
 async def test_a_socket_has_no_more_streams_than_its_user_may(

@@ -17,6 +17,7 @@ from jsonschema import Draft202012Validator
 
 from chat.protocol import wire
 from chat.turns.request import TurnBody
+from config.asgi import websockets
 from tests.matrix.operations import patterns
 from tests.openapi import document
 from web.rest.openapi import objects
@@ -84,6 +85,11 @@ def test_send_takes_what_a_turn_takes() -> None:
         "request_id",
         "session",
     }
+
+
+def test_every_websocket_is_a_channel() -> None:
+    routes = {f"/{route.pattern}" for route in websockets.routes if str(route.pattern)}
+    assert {channel["address"] for channel in ASYNC["channels"].values()} == routes
 
 
 def test_nothing_means_something_else_in_asyncapi_than_in_openapi() -> None:
