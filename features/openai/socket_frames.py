@@ -25,7 +25,7 @@ _PATH: Final = "/v1/responses"
 class ResponseError(Struct, kw_only=True, tag_field="type", tag="error"):
     """A request was refused, or the stream of a response has broken off; the connection stays."""
 
-    status: Annotated[int, doc("As over HTTP.")]
+    status: Annotated[int, doc("As over HTTP; 400 for a response that is not found.")]
     error: OpenAISocketErrorMembers
     sequence_number: Annotated[
         int | UnsetType, doc("Of the event in whose place the error is, if it ends a stream.")
@@ -106,7 +106,8 @@ def encode_error(described: ErrorDescription, lane: str, number: int | None = No
     """Encode an error. number: of the event in whose place it is, if it ends a stream."""
     members = described.body("", _PATH)["error"]
     event = ResponseError(
-        status=described.status,
+        # As OpenAI has it, whose clients tell everything again then.
+        status=400 if members["code"] == "previous_response_not_found" else described.status,
         error=OpenAISocketErrorMembers(**members, headers=dict(described.headers) or UNSET),
         sequence_number=UNSET if number is None else number,
         stream_id=lane or UNSET,

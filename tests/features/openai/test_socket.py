@@ -148,7 +148,7 @@ async def test_turns_of_one_socket_continue_each_other(
             else:
                 code = "previous_response_not_found"
                 for socket_of in (client, other):
-                    await refused(socket_of, 404, code, "previous_response_id")
+                    await refused(socket_of, 400, code, "previous_response_id")
                 await create(client, previous_response_id=second["id"], store=True)
                 await refused(client, 400, "invalid_value", "store")
                 await begun(client, previous_response_id=second["id"])
@@ -213,7 +213,7 @@ async def test_of_what_is_not_generated_the_oldest_is_forgotten_where_there_is_n
             warmed.append((await until_type(client, "response.completed"))["response"])
         assert [response["temperature"] for response in warmed] == [0, 0]
         await create(client, previous_response_id=warmed[0]["id"])
-        await refused(client, 404, "previous_response_not_found", "previous_response_id")
+        await refused(client, 400, "previous_response_not_found", "previous_response_id")
         await begun(client, previous_response_id=warmed[1]["id"])
 
 
@@ -351,7 +351,7 @@ async def test_what_does_not_exist_or_is_another_users_is_not_found(
             await until_type(client, "response.completed")
             for store in (True, False):
                 await create(other, previous_response_id=response["id"], store=store)
-                await refused(other, 404, "previous_response_not_found", "previous_response_id")
+                await refused(other, 400, "previous_response_not_found", "previous_response_id")
             await create(other, conversation=response["conversation"]["id"])
             await refused(other, 404, "not_found", "conversation")
         await create(client, model="nothing")
