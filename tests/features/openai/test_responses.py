@@ -187,7 +187,7 @@ def test_the_first_usable_of_several_chosen_models_answers(alice: Any, chooses: 
     for more in ({"model": "agent/pilot"}, {"conversation": f"conv_{session.pk.hex}"}):
         assert post(client, **more).status_code == 200
     chat = {"model": "agent/pilot", "messages": messages("Why?"), "stream": True}
-    client.post("/v1/chat/completions", chat, content_type="application/json")
+    client.post("/v1/chat/completions", chat, content_type="application/json").close()
     expected = ["quick", "deep", "quick"] if chooses == "session" else ["deep"] * 3
     assert [run.model for run in Run.objects.order_by("created_at")] == expected
 

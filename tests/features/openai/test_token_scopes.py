@@ -1,5 +1,6 @@
 """Tokens for other programs alone, for one agent alone, and with limits of their own."""
 
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -118,7 +119,8 @@ def test_a_token_for_an_agent_names_files_of_its_chats_alone(alice: Any) -> None
     message = [{"role": "user", "content": asks["responses"]}]
     assert post(by_token(alice), model="agent/pilot", input=message).status_code == 200
     for route in asks:
-        assert ask(client, route).status_code == 200
+        with closing(ask(client, route)) as answer:
+            assert answer.status_code == 200
         assert ask(elsewhere, route).status_code == 404
 
 
