@@ -14,9 +14,7 @@ from django.urls import path, re_path  # noqa: E402
 
 from chat.infrastructure.gc_tuning import tune_gc  # noqa: E402
 from chat.metrics.tally import keep_pushing  # noqa: E402
-from config.http_handler import HttpHandler  # noqa: E402
-from config.preview_host import PreviewHost  # noqa: E402
-from config.trusted_proxies import TrustedProxies  # noqa: E402
+from config.asgi_middleware import HttpHandler, PreviewHost, TrustedProxies  # noqa: E402
 from features.openai.socket import ResponsesConsumer  # noqa: E402
 from web.rest.request_bodies import RequestBodies  # noqa: E402
 from web.socket.consumer import SocketConsumer, reject_unknown_path  # noqa: E402

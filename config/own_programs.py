@@ -27,7 +27,7 @@ MODULES: Final = (
     "celery.concurrency.thread",
     "chat.sweeper.process",
     "compression.runner",
-    "config.trusted_proxies",
+    "config.asgi_middleware",
     "config.urls",
     "features.mcp.worker_part",
     "kombu.transport.redis",

@@ -342,7 +342,7 @@ SPECTACULAR_SETTINGS = {
     "PATH_CONVERTER_OVERRIDES": {"id": {"type": "string", "format": "uuid"}},
     # Sets of values that several fields have, or whose fields have equal names.
     "ENUM_NAME_OVERRIDES": {
-        "ErrorCode": "web.rest.error_answer.CODES",
+        "ErrorCode": "web.rest.errors.CODES",
         "ApprovalKind": "chat.models.approval.Kind.values",
         "KindEnum": "knowledge.models.FileKind.values",
         "FileStatus": "knowledge.models.FileStatus.values",

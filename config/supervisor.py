@@ -17,8 +17,8 @@ from functools import partial
 from pathlib import Path
 from typing import IO
 
+from config.console import LineBuffer
 from config.forked import Forked
-from config.line_buffer import LineBuffer
 from config.orphan_guard import signal_group
 from config.own_programs import Main
 

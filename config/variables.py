@@ -62,7 +62,7 @@ SITE_ORIGIN = env.origin(
 )
 # Whether users reach the instance by https. Nobody puts a proxy before an instance that only its own machine names.
 HAS_TLS = SITE_ORIGIN.startswith("https://") if SITE_ORIGIN else not env.are_loopback(PAGE_HOSTS)
-# config/trusted_proxies.py
+# config/asgi_middleware.py
 TRUSTED_PROXIES = env.networks(
     "TRUSTED_PROXIES", "reverse proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` are believed"
 )

@@ -8,8 +8,8 @@ import pytest
 import yaml
 
 from config import command
+from config.asgi_middleware import TrustedProxies
 from config.programs import procfile
-from config.trusted_proxies import TrustedProxies
 from tests.configuration_page import variable_names
 from tests.instance import ROOT
 

@@ -9,9 +9,9 @@ import yaml
 from django.conf import settings
 
 from config import command
+from config.asgi_middleware import TrustedProxies
 from config.installation import version
 from config.programs import HANDOVER_S, procfile
-from config.trusted_proxies import TrustedProxies
 from tests.configuration_page import variable_names
 from tests.instance import ROOT
 from tests.test_image import OURS, SERVICES

@@ -30,10 +30,9 @@ WATCHED_OTHERWISE = {
     "llm_worker/tools/in_thread.py": "its outcome is awaited",
     "llm_worker/tools/web_search/tool.py": "they are awaited",
     "web/socket/access_watch.py": "a subscription, which waits for as long as Redis is away",
-    "web/socket/connection.py": "the end of a socket",
     "web/socket/user_feeds.py": "a subscription, which waits for as long as Redis is away",
     "web/socket/pubsub.py": "the reader breaks with the writer, and is watched",
-    "web/socket/writer.py": "the socket is closed when its writer fails",
+    "web/socket/connection.py": "the socket is closed when its writer fails, or ends",
 }
 
 

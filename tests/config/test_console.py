@@ -8,8 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from config.console import LONGEST_LINE_BYTES, Console
-from config.line_buffer import LineBuffer
+from config.console import LONGEST_LINE_BYTES, Console, LineBuffer
 
 pytestmark = pytest.mark.pure
 

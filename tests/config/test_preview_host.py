@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from config import environment
-from config.preview_host import PreviewHost
+from config.asgi_middleware import PreviewHost
 
 pytestmark = pytest.mark.pure
 ORIGIN = "https://preview.example.org"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from config.trusted_proxies import TrustedProxies
+from config.asgi_middleware import TrustedProxies
 
 pytestmark = pytest.mark.pure
 

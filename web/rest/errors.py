@@ -1,4 +1,4 @@
-"""Conversion of every exception to the error shape of the API: `{code, message, field?, request_id}`.
+"""Conversion of every exception to the error shape of the API: `{code, message, field?, request_id}`, and that shape.
 
 REST and the websocket both use `describe`. No description contains a stack trace, an id or HTML. The paths of
 settings.ERROR_SHAPES have other shapes.
@@ -9,7 +9,8 @@ import logging
 from collections.abc import Callable, Mapping
 from functools import cache
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple
+from typing import Annotated, Any, Final, NamedTuple
+from uuid import UUID
 
 from django.conf import settings
 from django.core.exceptions import PermissionDenied
@@ -17,12 +18,14 @@ from django.db import OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.template.loader import get_template
 from django.utils.module_loading import import_string
+from msgspec import UNSET, UnsetType
 from psycopg_pool import PoolTimeout
 from redis.exceptions import RedisError
 from rest_framework import exceptions
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from chat.protocol.answer import Answer, Moment, choice, doc
 from chat.protocol.errors import REFUSALS, ApiError
 
 logger = logging.getLogger(__name__)
@@ -162,3 +165,46 @@ def _describe_drf_error(error: exceptions.APIException) -> ErrorDescription:
         *_BY_STATUS.get(error.status_code, _BY_STATUS[400]),
         headers={"WWW-Authenticate": header} if header else {},
     )
+
+
+CODES: Final = [code for code, _ in ERROR_CODES]
+# drf-spectacular describes them once, for the set of values.
+_MEANINGS: Final = "\n".join(f"* `{code}` - {message}" for code, message in ERROR_CODES)
+
+
+class ErrorMembers(Answer, kw_only=True):
+    code: Annotated[str, choice(CODES, _MEANINGS)]
+    message: str
+    field: Annotated[str | UnsetType, doc("What of the request is wrong, as a path of names.")] = UNSET
+    limit: Annotated[
+        str | int | UnsetType,
+        doc(
+            "What a limit is called, or how much it allows. Of `body_too_large`, bytes or values; of `message_too_long`, characters; of "
+            "`daily_limit_reached`, its code in `usage/limits/`; of attachments, the tokens that fit; of `file_too_large`, bytes."
+        ),
+    ] = UNSET
+    size: Annotated[
+        int | UnsetType,
+        doc("Of `message_too_long`: the text's characters; of `invalid_range`: the file's bytes."),
+    ] = UNSET
+    max: Annotated[
+        float | UnsetType | None, doc("Of a quota: what may be kept; of a daily limit: what may be used.")
+    ] = UNSET
+    used: Annotated[float | UnsetType, doc("Of a daily limit: what is used.")] = UNSET
+    resets_at: Annotated[Moment | UnsetType | None, doc("Of a daily limit: when it starts again at 0.")] = (
+        UNSET
+    )
+    model: Annotated[str | UnsetType, doc("Of `attachments_too_large`: the model that they do not fit.")] = (
+        UNSET
+    )
+    token_count: Annotated[int | UnsetType, doc("Of `attachments_too_large`: their tokens.")] = UNSET
+    file: Annotated[UUID | UnsetType, doc("The file that cannot be used.")] = UNSET
+    content_type: Annotated[str | UnsetType, doc("Of `file_type_mismatch`: what the content is.")] = UNSET
+    error: Annotated[str | UnsetType, doc("Of `file_failed`: why the file could not be read.")] = UNSET
+    line: Annotated[
+        int | UnsetType, doc("Of `invalid_json` in an export of another product: the line, from 1.")
+    ] = UNSET
+
+
+class ErrorAnswer(ErrorMembers, kw_only=True):
+    request_id: str

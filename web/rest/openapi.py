@@ -18,7 +18,7 @@ from chat.protocol.body import INVISIBLE, Body, invisible_text_pattern
 from chat.protocol.states import Status
 from chat.protocol.strict_json import UNSTORABLE_PATTERN
 from chat.sessions.portable.format import Portable
-from web.rest.error_answer import ErrorAnswer
+from web.rest.errors import ErrorAnswer
 
 _COMPONENTS: Final = "#/components/schemas/"
 # Sets of values that the settings name (ENUM_NAME_OVERRIDES).

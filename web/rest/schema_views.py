@@ -13,8 +13,7 @@ from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 
 from knowledge.idle_connection import return_idle_connection
-from web.rest.error_answer import ErrorAnswer
-from web.rest.errors import error_response
+from web.rest.errors import ErrorAnswer, error_response
 from web.rest.openapi import LOGINS, accepts
 from web.rest.operators import MayReadContract
 

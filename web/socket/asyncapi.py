@@ -24,7 +24,7 @@ from chat.protocol import errors, wire
 from chat.protocol.states import Status
 from chat.transcript.finish import CUT
 from web.rest.api_view import StrictAPIView
-from web.rest.error_answer import CODES
+from web.rest.errors import CODES
 from web.rest.openapi import complete_bodies, describe, objects
 from web.rest.operators import MayReadContract
 from web.socket import replies

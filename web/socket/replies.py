@@ -11,7 +11,7 @@ from chat.presenters.runs import StartedRunAnswer
 from chat.protocol.answer import Id, choice, doc
 from chat.protocol.states import Status
 from chat.turns.approvals import DECISIONS
-from web.rest.error_answer import ErrorMembers
+from web.rest.errors import ErrorMembers
 
 Echo = Annotated[
     str | float | UnsetType | None,

@@ -7,8 +7,8 @@ from uvicorn.config import Config
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from uvicorn.server import ServerState
 
+from web.socket.connection import OutboxWriter, Send
 from web.socket.outbox import Outbox
-from web.socket.writer import OutboxWriter, Send
 
 pytestmark = pytest.mark.pure
 
@@ -45,7 +45,7 @@ def test_a_connection_that_the_web_server_closed_by_itself_is_no_failure(caplog)
         return await _failures_of(connection.send)
 
     assert asyncio.run(after_a_refused_frame()) == []
-    assert [record for record in caplog.records if record.name == "web.socket.writer"] == []
+    assert [record for record in caplog.records if record.name == "web.socket.connection"] == []
 
 
 def test_any_other_error_is_logged_and_reported(caplog):
