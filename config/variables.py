@@ -422,7 +422,7 @@ OPEN_URL = env.switch(
 # knowledge/fetching
 URL_ALLOWED_HOSTS = env.hosts(
     "URL_ALLOWED_HOSTS",
-    "hosts that URLs of documents, of `open_url` and of servers of tools may lead to although "
+    "hosts that URLs of documents, of `open_url`, of servers of tools and of webhooks may lead to although "
     "they are not public; leave it empty where users are not trusted with these hosts",
 )
 # Services that need a key but no own server (llm_worker/tools/web_search/services.py).

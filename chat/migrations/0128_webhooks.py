@@ -45,9 +45,10 @@ class Migration(migrations.Migration):
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("event", models.JSONField()),
                 ("attempts", models.SmallIntegerField(default=0)),
-                ("next_attempt_at", models.DateTimeField(db_index=True)),
-                ("webhook", models.ForeignKey(db_constraint=False, on_delete=django.db.models.deletion.DO_NOTHING, related_name="deliveries", to="chat.webhook")),
+                ("next_attempt_at", models.DateTimeField()),
+                ("webhook", models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.DO_NOTHING, related_name="deliveries", to="chat.webhook")),
             ],
+            options={"indexes": [models.Index(fields=["webhook", "next_attempt_at"], name="webhook_delivery_by_time")]},
         ),
         migrations.RunSQL(KEYS, migrations.RunSQL.noop),
     ]

@@ -15,7 +15,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import models, transaction
-from django.db.models import F, Q
+from django.db.models import Q
 from django.db.models.functions import Now
 
 from chat.infrastructure import encryption
@@ -39,8 +39,8 @@ RETRY_DELAYS: Final = (
 MAX_DROPPED: Final = 20
 # The time in which an attempt ends; after it, the process that made it has died.
 CLAIM_TIME: Final = timedelta(minutes=1)
-# Due deliveries among which those of the next attempts are chosen.
-CONSIDERED: Final = 1_000
+# What could not be told for so long, since a receiver is slower than answers end, is given up.
+LONGEST_WAIT: Final = timedelta(days=7)
 GONE: Final = 410
 MAX_ERROR: Final = 40
 
@@ -49,18 +49,59 @@ class AskedWebhook(NamedTuple):
     id: UUID
 
 
-# The enabled webhooks of the owner of a turn; none for a temporary chat. Parameters: turn. Plan: primary keys, chat_webhook
+class ClaimedDelivery(NamedTuple):
+    id: int
+
+
+# The enabled webhooks of the active owner of a turn; none for a temporary chat. Parameters: turn. Plan: primary keys, chat_webhook
 # by owner. One that is being deleted is skipped: nothing waits for it, and no delivery can lack it at the commit.
 _OF_TURN: Final = Statement(
     """
     SELECT webhook.id
     FROM chat_turn AS turn
     JOIN chat_session AS session ON session.id = turn.session_id AND session.temporary_until IS NULL
-    JOIN chat_webhook AS webhook ON webhook.owner_id = session.owner_id AND webhook.is_enabled
+    JOIN auth_user AS owner ON owner.id = session.owner_id AND owner.is_active
+    JOIN chat_webhook AS webhook ON webhook.owner_id = owner.id AND webhook.is_enabled
     WHERE turn.id = %(turn)s
     FOR KEY SHARE OF webhook SKIP LOCKED
     """,
     AskedWebhook,
+)
+# Claims the oldest due delivery of each webhook, first those of webhooks that were told least recently: however much others
+# are still to be told, each has its turn. Parameters: busy (ids), limit, lasts (an interval).
+# Plan: from one webhook with deliveries to the next, and to its oldest delivery, by webhook_delivery_by_time.
+_CLAIM: Final = Statement(
+    """
+    WITH RECURSIVE waiting (webhook_id) AS (
+        (SELECT webhook_id FROM chat_webhookdelivery ORDER BY webhook_id LIMIT 1)
+        UNION ALL
+        SELECT (
+            SELECT delivery.webhook_id FROM chat_webhookdelivery AS delivery
+            WHERE delivery.webhook_id > waiting.webhook_id ORDER BY delivery.webhook_id LIMIT 1
+        )
+        FROM waiting WHERE waiting.webhook_id IS NOT NULL
+    ), chosen AS (
+        SELECT oldest.id
+        FROM waiting
+        JOIN chat_webhook AS webhook ON webhook.id = waiting.webhook_id AND webhook.is_enabled
+        JOIN auth_user AS owner ON owner.id = webhook.owner_id AND owner.is_active
+        CROSS JOIN LATERAL (
+            SELECT id FROM chat_webhookdelivery AS delivery
+            WHERE delivery.webhook_id = waiting.webhook_id AND next_attempt_at <= STATEMENT_TIMESTAMP()
+            ORDER BY next_attempt_at LIMIT 1
+        ) AS oldest
+        WHERE webhook.id <> ALL(%(busy)s::uuid[])
+        ORDER BY webhook.last_attempt_at NULLS FIRST LIMIT %(limit)s
+    ), free AS (
+        SELECT id FROM chat_webhookdelivery
+        WHERE id IN (SELECT id FROM chosen) AND next_attempt_at <= STATEMENT_TIMESTAMP()
+        FOR NO KEY UPDATE SKIP LOCKED
+    )
+    UPDATE chat_webhookdelivery AS delivery
+    SET next_attempt_at = STATEMENT_TIMESTAMP() + %(lasts)s, attempts = attempts + 1
+    FROM free WHERE delivery.id = free.id RETURNING delivery.id
+    """,
+    ClaimedDelivery,
 )
 
 
@@ -143,23 +184,10 @@ class WebhookDeliveryQuerySet(models.QuerySet["WebhookDelivery"]):
 
         The claim ends after CLAIM_TIME: whoever has died meanwhile has perhaps told the event, which is told again.
         """
-        due = self.filter(next_attempt_at__lte=Now()).exclude(webhook__in=busy)
-        oldest = due.order_by("next_attempt_at").values("pk")[:CONSIDERED]
-        one_of_each = (
-            self.filter(pk__in=oldest).order_by("webhook_id", "next_attempt_at").distinct("webhook_id")
+        claimed = _CLAIM.all(busy=list(busy), limit=limit, lasts=CLAIM_TIME)
+        return (
+            list(self.filter(pk__in=[row.id for row in claimed]).select_related("webhook")) if claimed else []
         )
-        chosen = list(one_of_each.values_list("pk", flat=True)[:limit])
-        if not chosen:
-            return []
-        with transaction.atomic():
-            rows = due.filter(pk__in=chosen).select_related("webhook").order_by("pk")
-            claimed = list(rows.select_for_update(of=("self",), skip_locked=True, no_key=True))
-            self.filter(pk__in=[row.pk for row in claimed]).update(
-                next_attempt_at=Now() + CLAIM_TIME, attempts=F("attempts") + 1
-            )
-        for row in claimed:
-            row.attempts += 1
-        return claimed
 
     def end_attempt(self, delivery: WebhookDelivery, status: int | None, error: str = "") -> None:
         """Store how an attempt ended: delete the delivery, or plan the next attempt. status: of the answer; None: none.
@@ -175,13 +203,15 @@ class WebhookDeliveryQuerySet(models.QuerySet["WebhookDelivery"]):
                 counts = {"failures": 0, "dropped": 0}
             else:
                 counts = {"failures": webhook.failures + 1, "dropped": webhook.dropped + is_last}
-            is_enabled = status != GONE and counts["dropped"] < MAX_DROPPED
+            # The user may have disabled it meanwhile.
+            is_enabled = webhook.is_enabled and status != GONE and counts["dropped"] < MAX_DROPPED
             if not is_enabled:
                 self.filter(webhook=webhook).delete()
             elif is_last or not counts["failures"]:
                 own.delete()
             else:
                 own.update(next_attempt_at=Now() + RETRY_DELAYS[delivery.attempts - 1])
+            self.filter(webhook=webhook, next_attempt_at__lt=Now() - LONGEST_WAIT).delete()
             latest = {"last_attempt_at": Now(), "last_status": status, "last_error": error}
             Webhook.objects.filter(pk=webhook.pk).update(is_enabled=is_enabled, **latest, **counts)
 
@@ -191,16 +221,17 @@ class WebhookDelivery(models.Model):
 
     # As above. Django would delete these rows first, and meet whoever has locked the webhook in a deadlock.
     webhook = models.ForeignKey(
-        Webhook, on_delete=models.DO_NOTHING, related_name="deliveries", db_constraint=False
+        Webhook, on_delete=models.DO_NOTHING, related_name="deliveries", db_constraint=False, db_index=False
     )
     event = models.JSONField()
     attempts = models.SmallIntegerField(default=0)
-    next_attempt_at = models.DateTimeField(db_index=True)
+    next_attempt_at = models.DateTimeField()
 
     objects = WebhookDeliveryQuerySet.as_manager()
 
     class Meta:
         app_label = "chat"
+        indexes = [models.Index(fields=["webhook", "next_attempt_at"], name="webhook_delivery_by_time")]
 
     def __str__(self) -> str:
         return f"{self.event['id']} for {self.webhook_id}"

@@ -1,6 +1,7 @@
 """Writes down, with the end of a turn, what the webhooks of its user are to be told of it."""
 
 import logging
+from collections.abc import Sequence
 from typing import Any, Final
 
 from chat.infrastructure.background import call_after_commit
@@ -27,14 +28,20 @@ class WebhookPart(TurnPart):
     def after_turn(self, turn: TurnState) -> None:
         webhooks = Webhook.objects.of_turn(turn.id)
         if webhooks:
-            runs = Run.objects.filter(turn=turn.id).for_work().order_by("model_index")
-            WebhookDelivery.objects.add(webhooks, [describe_end_of(run) for run in runs])
+            runs = list(Run.objects.filter(turn=turn.id).for_work().order_by("model_index"))
+            WebhookDelivery.objects.add(webhooks, [describe_end_of(run) for run in just_ended(runs)])
             call_after_commit(_request_delivery)
 
     def worker_part(self) -> Any:
         from features.webhooks.worker_part import WebhookWorker
 
         return WebhookWorker
+
+
+def just_ended(runs: Sequence[Run]) -> list[Run]:
+    """Return the runs of a turn that has ended without those that had ended before one of them was continued."""
+    continued_at = max((run.queued_at for run in runs if run.continuations), default=None)
+    return [run for run in runs if not (continued_at and run.ended_at and run.ended_at < continued_at)]
 
 
 def describe_end_of(run: Run) -> dict[str, Any]:

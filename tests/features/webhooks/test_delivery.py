@@ -21,7 +21,7 @@ from features.webhooks import worker_part
 from features.webhooks.models import MAX_DROPPED, RETRY_DELAYS, Webhook, WebhookDelivery, new_secret
 from features.webhooks.worker_part import WebhookWorker, deliver
 from llm_worker.database import Database
-from tests import secrets_keys
+from tests import factories, secrets_keys
 from tests.webhook_receiver import Received, Receiver
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -199,6 +199,56 @@ def test_a_claim_ends_with_its_process(webhook: Webhook) -> None:
     # The process lives after all, and is late.
     WebhookDelivery.objects.end_attempt(first, 500)
     assert WebhookDelivery.objects.get().next_attempt_at > timezone.now() + RETRY_DELAYS[0]
+
+
+def test_whoever_was_told_least_recently_is_told_next(alice: Any, receiver: Receiver) -> None:
+    """However much others are still to be told, and however their ids compare."""
+    busy, waiting = (
+        [hook(owner, receiver.url) for _ in range(3)] for owner in (alice, factories.create_user("bob"))
+    )
+    many = [{**EVENT, "id": f"evt_{n}"} for n in range(50)]
+    WebhookDelivery.objects.add([webhook.pk for webhook in busy], many)
+    WebhookDelivery.objects.update(next_attempt_at=Now() - timedelta(hours=1))
+    Webhook.objects.filter(pk__in=[webhook.pk for webhook in busy]).update(last_attempt_at=Now())
+    WebhookDelivery.objects.add([webhook.pk for webhook in waiting], [EVENT])
+    first = WebhookDelivery.objects.claim([], 3)
+    assert {delivery.webhook for delivery in first} == set(waiting)
+    second = WebhookDelivery.objects.claim([busy[0].pk], 3)
+    assert {delivery.webhook for delivery in second} == set(busy[1:])
+
+
+def test_a_webhook_that_is_disabled_while_a_turn_ends_stays_disabled(
+    webhook: Webhook, receiver: Receiver
+) -> None:
+    WebhookDelivery.objects.add([webhook.pk], [EVENT])
+    [delivery] = WebhookDelivery.objects.claim([], 10)
+    assert webhook.change(is_enabled=False)
+    # The transaction of a turn that had read the webhook before ends after it.
+    WebhookDelivery.objects.add([webhook.pk], [EVENT])
+    assert WebhookDelivery.objects.claim([], 10) == []
+    WebhookDelivery.objects.filter(webhook=webhook).update(id=delivery.pk, attempts=delivery.attempts)
+    WebhookDelivery.objects.end_attempt(delivery, 204)
+    webhook.refresh_from_db()
+    assert not webhook.is_enabled
+    assert is_delivered(webhook)
+
+
+def test_a_deactivated_user_is_told_nothing(webhook: Webhook, alice: Any) -> None:
+    WebhookDelivery.objects.add([webhook.pk], [EVENT])
+    alice.is_active = False
+    alice.save()
+    assert WebhookDelivery.objects.claim([], 10) == []
+
+
+def test_what_a_slow_receiver_could_not_be_told_for_a_week_is_given_up(webhook: Webhook) -> None:
+    WebhookDelivery.objects.add([webhook.pk], [{**EVENT, "id": f"evt_{n}"} for n in range(3)])
+    oldest, old, latest = WebhookDelivery.objects.order_by("pk")
+    for delivery, days in ((oldest, 9), (old, 8), (latest, 6)):
+        WebhookDelivery.objects.filter(pk=delivery.pk).update(next_attempt_at=Now() - timedelta(days=days))
+    [delivery] = WebhookDelivery.objects.claim([], 10)
+    assert delivery == oldest
+    WebhookDelivery.objects.end_attempt(delivery, 204)
+    assert list(WebhookDelivery.objects.all()) == [latest]
 
 
 async def at_work(act: Callable[[WebhookWorker], None]) -> None:

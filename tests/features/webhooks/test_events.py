@@ -99,6 +99,18 @@ def test_an_answer_that_goes_on_ends_with_another_event(client: Any, session: st
     assert first["id"] != second["id"]
 
 
+def test_an_answer_that_goes_on_repeats_no_event_of_the_answers_beside_it(
+    client: Any, session: str, webhook: Webhook
+) -> None:
+    quick, slow = factories.send_turn(client, session, models=["quick", "slow"]).json()["runs"]
+    end(quick["id"], *ENDS["incomplete"][:1], **ENDS["incomplete"][1])
+    factories.finish_run(slow["id"])
+    assert len(events()) == 2
+    assert client.post(f"/api/runs/{quick['id']}/continuation/").status_code in (200, 202)
+    factories.finish_run(quick["id"], "Two bulges.")
+    assert [event["data"]["run"] for event in events()[2:]] == [quick["id"]]
+
+
 def test_what_nobody_asked_to_be_told_is_not_stored(alice: Any, client: Any, session: str) -> None:
     bob = factories.create_user("bob")
     Webhook.objects.create(owner=bob, url="https://bob.example.com/", encrypted_secret="x")
