@@ -80,8 +80,13 @@ export class DocumentList {
       return;
     }
     // The document of an upload whose answer is on its way would stand beside it; put() reads again.
-    this.isOutdated = this.uploads.entries.some(({ state, progress }) => state === "uploading" && progress === 1);
+    this.isOutdated = this.#awaitsAnswer;
     if (!this.isOutdated) this.#set([...seen.values()], query);
+  }
+
+  /** Whether an upload was sent whole. */
+  get #awaitsAnswer() {
+    return this.uploads.entries.some(({ state, progress }) => state === "uploading" && progress === 1);
   }
 
   /** @param {KnowledgeDocument[]} documents @param {string|null} next */
@@ -97,7 +102,7 @@ export class DocumentList {
   /** What the server has is one of the documents. @param {FileEntry} [entry] */
   #onUpload(entry) {
     if (!entry?.id) {
-      if (entry?.state === "failed" && this.isOutdated) void this.refresh();
+      if (this.isOutdated && !this.#awaitsAnswer) void this.refresh();
       return this.listener.changed();
     }
     const { id, name: title, kind, size, state, tokens, error } = entry;
