@@ -111,11 +111,13 @@ def without_marks(line: str) -> str:
 
 
 def provisional_title(question: str) -> str:
-    """Shorten the question to the title of a session that no model has named, at a space if its second half has one.
-    The marks of Markdown are left out.
-    """
+    """Shorten the question to the title of a session that no model has named. The marks of Markdown are left out."""
     begin = question.strip()[:MAX_READ_CHARACTERS]
-    words = " ".join(" ".join(map(without_marks, begin.splitlines())).split())
+    return shorten_title(" ".join(" ".join(map(without_marks, begin.splitlines())).split()))
+
+
+def shorten_title(words: str) -> str:
+    """Shorten a text to a title, at a space if the second half has one."""
     if len(words) <= PROVISIONAL_CHARACTERS:
         return words
     begin = words[: PROVISIONAL_CHARACTERS - 1]

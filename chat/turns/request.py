@@ -113,6 +113,10 @@ class TurnBody(Body):
     # Override those of the session and its agent; null as a value means the model's default.
     options: OptionsBody | UnsetType | None = UNSET
 
+    def __post_init__(self) -> None:
+        if not has_visible_text(self.text):
+            self.text = ""
+
     def check(self) -> None:
         """Raise ApiError for a request that no session accepts, once the session is known."""
         check_text(self.text, may_be_empty=bool(self.files))

@@ -323,8 +323,8 @@ def load_around(run: Run, show: Callable[[ChatMessage], list[Any]]) -> Around:
         files[row.message_id].append({"type": kind, "source": source})
     for message in branch:
         if message.role == Role.USER:
-            parts = [{"type": "text", "text": message.text}, *files[message.pk]]
-            content = parts if files[message.pk] else message.text
+            texts = [{"type": "text", "text": message.text}] if message.text else []
+            content = [*texts, *files[message.pk]] if files[message.pk] else message.text
             name = message.client_message_id or str(message.pk)
             messages.append({"id": name, "role": "user", "content": content})
         elif message.role == Role.ASSISTANT:

@@ -309,7 +309,7 @@ def _join_open_question(session: Session, turn_body: TurnBody) -> None:
     tip = ChatMessage.objects.tip_of(lock_session(session))
     if tip.role == Role.USER:
         turn_body.parent = tip.parent_id
-        turn_body.text = f"{tip.text}\n\n{turn_body.text}"
+        turn_body.text = "\n\n".join(filter(None, (tip.text, turn_body.text)))
         files = MessageFile.objects.chosen().filter(message=tip).values_list("file", flat=True)
         turn_body.files = list(dict.fromkeys((*files, *(turn_body.files or ()))))
 

@@ -14,8 +14,8 @@ from chat.events.session_events import record_session_changed
 from chat.infrastructure import log_context
 from chat.models import ModelConfig, Run, Session
 from chat.models.model_requests import Purpose
-from chat.transcript.readable_text import provisional_title, readable_text, without_marks
-from features.titles.turn_part import words_of
+from chat.transcript.readable_text import readable_text, without_marks
+from features.titles.turn_part import names_of_files, title_from
 from llm_worker.database import Database
 from llm_worker.request.model_message import LanguageModelInput, Message
 from llm_worker.side_requests.recording import RecordingModels, SideTask
@@ -89,14 +89,14 @@ def _load(run_id: str) -> UntitledSession | None:
     config = run.model_config
     # The demo model writes no titles.
     model = resolve_model(config) if config and not config.is_demo else None
-    question = words_of(run.turn.user_message)
+    question = run.turn.user_message.text or names_of_files(run.turn.user_message)
     answer = readable_text(run.message.text, run.message.tool_calls.values_list("turn_number", "text_before"))
     return UntitledSession(
         run.pk,
         session.pk,
         question,
         answer,
-        provisional_title=session.title or provisional_title(question),
+        provisional_title=session.title or title_from(run.turn.user_message),
         model=model,
         config=config,
         request_id=run.turn.request_id,

@@ -10,11 +10,10 @@ from django.db import transaction
 from chat.events.session_events import record_session_changed
 from chat.models import ChatMessage, Run, Session, Turn
 from chat.models.sql.turns import TurnState
-from chat.protocol.body import has_visible_text
 from chat.protocol.states import Status
 from chat.runs.task_queue import UNREACHABLE, enqueue
 from chat.runs.turn_parts import TurnPart, register
-from chat.transcript.readable_text import provisional_title
+from chat.transcript.readable_text import provisional_title, shorten_title
 
 # run_id: str, of the answer that the session is named after. Workers of other releases read the name: do not change it.
 TITLE_SESSION: Final = "llm_worker.title_session"
@@ -39,15 +38,17 @@ class TitlePart(TurnPart):
             return
         # The first turn of the session, not this one, which may have waited behind it and been withdrawn.
         first = Turn.objects.filter(session__turns=turn.id).select_related("user_message")[0]
-        title = provisional_title(words_of(first.user_message))
+        title = title_from(first.user_message)
         if title and Session.objects.set_provisional_title(first.session_id, title):
             record_session_changed(Session(pk=first.session_id))
 
 
-def words_of(question: ChatMessage) -> str:
-    """Return what the session of a question is named after: its text or, without one, the names of its files."""
-    if has_visible_text(question.text):
-        return question.text
+def title_from(question: ChatMessage) -> str:
+    """Return the title without a model: the beginning of the question or, if it has no text, of the names of its files."""
+    return provisional_title(question.text) if question.text else shorten_title(names_of_files(question))
+
+
+def names_of_files(question: ChatMessage) -> str:
     return ", ".join(question.attachments.chosen().values_list("file__name", flat=True))
 
 

@@ -9,7 +9,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test.client import BOUNDARY, MULTIPART_CONTENT
 from rest_framework.test import APIClient
 
-from chat.models import MessageFile, ModelConfig
+from chat.models import ChatMessage, MessageFile, ModelConfig
 from knowledge.files import blobs
 from knowledge.models import Extraction, File, FileKind, Project
 from tests import factories
@@ -452,6 +452,8 @@ class TestSending:
         assert self.send(client, session, pk, text="").status_code == 202
         [question, _] = client.get(f"/api/sessions/{session}/messages/").json()
         assert (question["text"], [file["id"] for file in question["files"]]) == ("", [pk])
+        sent = self.send(client, session, pk, text=" \u200b").json()
+        assert ChatMessage.objects.get(pk=sent["user_message"]).text == ""
         refused = factories.send_turn(client, session, "", files=[])
         assert (refused.status_code, refused.json()["code"]) == (400, "message_empty")
 

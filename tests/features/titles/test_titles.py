@@ -103,11 +103,11 @@ def test_files_name_the_session_of_a_question_without_a_text(client: Any) -> Non
     owner = Session.objects.get(pk=session).owner
     files = [
         File.objects.create(owner=owner, name=name, status="ready", text="Two.", token_count=1)
-        for name in ("tides.txt", "law.md")
+        for name in ("__init__.py", "law.md")
     ]
     [run] = factories.send_turn(client, session, "", files=[str(file.pk) for file in files]).json()["runs"]
     factories.finish_run(run["id"], "half a", Status.FAILED)
-    assert title_of(client, session) == "tides.txt, law.md"
+    assert title_of(client, session) == "__init__.py, law.md"
 
 
 def test_a_question_that_was_taken_back_does_not_name_the_session(client: Any) -> None:
