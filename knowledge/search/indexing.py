@@ -103,36 +103,6 @@ def vectors_wait() -> bool:
     return models.free().filter(Q(completed_at__isnull=True) | waits, pk__in=computed).exists()
 
 
-class IndexingProgress(NamedTuple):
-    """Numbers of files by status, of the chunks that searches find, and of those that have no vector yet."""
-
-    processing: int
-    ready: int
-    failed: int
-    chunks: int
-    vectors_waiting: int
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether searches find everything that they will ever find."""
-        return not self.processing and not self.vectors_waiting
-
-
-def indexing_progress(files: QuerySet[File]) -> IndexingProgress:
-    """Count files, chunks and missing vectors.
-    Files that failed count although they have no chunks, and so do files outside of projects and knowledge bases.
-    """
-    counts = dict(files.order_by().values_list("status").annotate(Count("pk")))
-    chunks = Chunk.objects.found_in(searchable(files))
-    return IndexingProgress(
-        processing=counts.get(FileStatus.PROCESSING, 0),
-        ready=counts.get(FileStatus.READY, 0),
-        failed=counts.get(FileStatus.FAILED, 0),
-        chunks=chunks.count(),
-        vectors_waiting=_without_vector(chunks).count(),
-    )
-
-
 def is_indexing(files: QuerySet[File]) -> bool:
     """Return whether a search will find more later: texts are being extracted, or chunks have no vector yet."""
     if files.filter(status=FileStatus.PROCESSING).exists():

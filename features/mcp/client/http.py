@@ -261,7 +261,6 @@ class _Body(httpx2.AsyncByteStream):
 
 # Of an answer, in which the error is looked for.
 MAX_ERROR_BYTES: Final = 16 * 1024
-_GONE: Final = frozenset({HTTPStatus.NOT_FOUND, HTTPStatus.GONE})
 _FORGOTTEN: Final = re.compile(
     r"session[^.]{0,80}\b(not found|unknown|invalid|missing|expired|required|(no longer|does not|doesn't) exist)"
     r"|not initiali[sz]ed|before initiali[sz]ation"
