@@ -11,6 +11,12 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from web.rest.request_bodies import BodyNotStored
 
+# The paths that the host of previews serves, and the headers that it removes.
+SERVED: Final = ("/preview/", "/static/preview/")
+_SECRETS: Final = (b"cookie", b"authorization")
+
+logger = logging.getLogger(__name__)
+
 
 class HttpHandler(ASGIHandler):
     """Django's ASGI handler, which closes a response that raises while it is sent, and keeps no content that was sent.
@@ -36,10 +42,6 @@ class HttpHandler(ASGIHandler):
         finally:
             if not response.streaming:
                 response.content = b""  # type: ignore[attr-defined]
-
-
-SERVED: Final = ("/preview/", "/static/preview/")
-_SECRETS: Final = (b"cookie", b"authorization")
 
 
 class PreviewHost:
@@ -80,9 +82,6 @@ async def _refuse(kind: str, send: Any) -> None:
     headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"cache-control", b"no-store")]
     await send({"type": "http.response.start", "status": 404, "headers": headers})
     await send({"type": "http.response.body", "body": b"Not found.\n"})
-
-
-logger = logging.getLogger(__name__)
 
 
 class TrustedProxies(ProxyHeadersMiddleware):

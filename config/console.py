@@ -16,13 +16,15 @@ LONGEST_STORED_BYTES: Final = 8 * 1024 * 1024
 
 
 class LineBuffer:
+    """Joins the output of a process into whole lines, of which none stores more than `longest` bytes. Pure."""
+
     def __init__(self, longest: int = LONGEST_STORED_BYTES) -> None:
         self._longest = longest
         self._pieces: list[bytes] = []
         self._bytes = 0
 
-    def take(self, data: bytes) -> list[str]:
-        """Return the lines that end in `data`, which follows the data taken before.
+    def feed(self, data: bytes) -> list[str]:
+        """Return the lines that end in `data`, which follows the data of the calls before.
         A line that is too long is cut, and its length is added.
         """
         *ended, rest = data.split(b"\n")
@@ -38,8 +40,8 @@ class LineBuffer:
         return [self._line()] if self._bytes else []
 
     def _add(self, piece: bytes) -> None:
-        if kept := piece[: max(0, self._longest - self._bytes)]:
-            self._pieces.append(kept)
+        if fitting := piece[: max(0, self._longest - self._bytes)]:
+            self._pieces.append(fitting)
         self._bytes += len(piece)
 
     def _line(self) -> str:

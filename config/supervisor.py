@@ -210,7 +210,7 @@ class Supervisor:
         except BlockingIOError:
             return
         if data:
-            for line in child.output.take(data):
+            for line in child.output.feed(data):
                 self._write_line(child.program.name, line)
         else:
             self._close(stream)

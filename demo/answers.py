@@ -152,7 +152,8 @@ def build_answer(model: str, question: str, offered: Offered = NOTHING) -> DemoA
     if tool := next((name for name in SEARCH_TOOLS if name in offered.tools), ""):
         query = json.dumps({"query": SUFFIX.sub("", question)[:LONGEST_QUERY]}, ensure_ascii=False)
         return DemoAnswer((), READING_SPEED, tool=tool, arguments=query)
-    quote = texts.quoted.format(question=quote_question(question)) if SUFFIX.sub("", question).strip() else ""
+    asked = quote_question(question)
+    quote = texts.quoted.format(question=asked) if asked else ""
     return DemoAnswer(split_words(texts.guide.format(quote=quote)), READING_SPEED)
 
 

@@ -71,20 +71,20 @@ def test_a_short_line_is_whole_on_both(console: Console, terminal: Terminal, tmp
 
 def test_lines_are_put_together_from_what_is_read() -> None:
     buffer = LineBuffer()
-    assert [buffer.take(data) for data in (b"on", b"e\ntwo\nth", b"ree\r\n", b"\n")] == [
+    assert [buffer.feed(data) for data in (b"on", b"e\ntwo\nth", b"ree\r\n", b"\n")] == [
         [], ["one", "two"], ["three"], [""]
     ]  # fmt: skip
 
 
 def test_what_a_process_leaves_unfinished_is_a_line_of_its_own() -> None:
     buffer = LineBuffer()
-    assert buffer.take(b"one\ntw") + buffer.end() + buffer.take(b"three\n") == ["one", "tw", "three"]
+    assert buffer.feed(b"one\ntw") + buffer.end() + buffer.feed(b"three\n") == ["one", "tw", "three"]
     assert buffer.end() == []
 
 
 def test_a_line_that_is_too_long_keeps_its_beginning_and_the_next_one_is_whole() -> None:
     buffer = LineBuffer(longest=10)
-    assert buffer.take(b"0123456789\n") == ["0123456789"]
-    assert buffer.take(b"01234567") + buffer.take(b"89ab") + buffer.take(b"cd\nnext\n") == [
+    assert buffer.feed(b"0123456789\n") == ["0123456789"]
+    assert buffer.feed(b"01234567") + buffer.feed(b"89ab") + buffer.feed(b"cd\nnext\n") == [
         "0123456789 … [cut: the line has 14 bytes]", "next"
     ]  # fmt: skip

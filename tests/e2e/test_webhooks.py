@@ -36,6 +36,11 @@ def create_webhook(stack: Stack, client: openai.OpenAI) -> Iterator[Any]:
             api.delete(f"{address}{row['id']}/").raise_for_status()
 
 
+def ask_in_background(stack: Stack, client: openai.OpenAI) -> Any:
+    stack.upstream.reply({"text": "The Moon pulls."})
+    return client.responses.create(model="beta", input="Why two tides?", background=True)
+
+
 def unwrap(client: openai.OpenAI, received: Received, secret: str) -> Any:
     return client.webhooks.unwrap(received.body, received.headers, secret=secret)
 
@@ -44,8 +49,7 @@ def test_a_program_is_told_of_its_response_and_reads_it(
     stack: Stack, client: openai.OpenAI, create_webhook: Any, receiver: Receiver
 ) -> None:
     secret = create_webhook(f"{receiver.url}/204")
-    stack.upstream.reply({"text": "The Moon pulls."})
-    created = client.responses.create(model="beta", input="Why two tides?", background=True)
+    created = ask_in_background(stack, client)
     event = unwrap(client, receiver.received.get(timeout=LIMIT_S), secret)
     assert (event.type, event.data.id) == ("response.completed", created.id)
     assert client.responses.retrieve(event.data.id).output_text == "The Moon pulls."
@@ -55,8 +59,7 @@ def test_an_event_is_delivered_although_the_worker_that_delivers_it_is_killed(
     stack: Stack, client: openai.OpenAI, create_webhook: Any, receiver: Receiver
 ) -> None:
     secret = create_webhook(f"{receiver.url}/wait/204")
-    stack.upstream.reply({"text": "The Moon pulls."})
-    created = client.responses.create(model="beta", input="Why two tides?", background=True)
+    created = ask_in_background(stack, client)
     first = receiver.received.get(timeout=LIMIT_S)
     stack.signal("llm", SIGKILL)
     receiver.gate.set()
