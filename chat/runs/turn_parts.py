@@ -5,7 +5,7 @@ A method stands here once a feature needs it.
 
 from typing import Any, Final
 
-from chat.models import Session
+from chat.models import Run, Session
 from chat.models.sql.turns import TurnState
 
 
@@ -21,6 +21,9 @@ class TurnPart:
         """React to the end of a turn, inside its transaction and under the lock of its session; an error undoes the end.
         Whatever reaches another process waits for the commit.
         """
+
+    def on_wait(self, run: Run) -> None:
+        """React to a run that waits for its user from now on. Called as after_turn()."""
 
     def worker_part(self) -> Any:
         """Import and return what workers need of the feature, a subclass of WorkerPart (llm_worker/worker_part.py).
@@ -46,6 +49,12 @@ def after_turn(turn: TurnState) -> None:
     """Let each part react to the end of a turn, in the order of registration."""
     for part in _PARTS:
         part.after_turn(turn)
+
+
+def on_wait(run: Run) -> None:
+    """Let each part react to a run that waits from now on, in the order of registration."""
+    for part in _PARTS:
+        part.on_wait(run)
 
 
 def worker_parts() -> list[Any]:

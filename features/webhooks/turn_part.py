@@ -1,8 +1,10 @@
-"""Writes down, with the end of a turn, what the webhooks of its user are to be told of it."""
+"""Writes down what the webhooks of a user are to be told, with the end of a turn, and with what it waits for."""
 
 import logging
-from collections.abc import Sequence
+import time
+from collections.abc import Collection, Sequence
 from typing import Any, Final
+from uuid import UUID
 
 from chat.infrastructure.background import call_after_commit
 from chat.models import Run
@@ -21,16 +23,23 @@ logger = logging.getLogger(__name__)
 
 
 class WebhookPart(TurnPart):
-    """Stores an event of each run of a turn for each enabled webhook. Temporary chats tell nothing: nobody could read
-    their answers later. A turn of a user without webhooks costs one query.
+    """Stores an event of each run of a turn, and of each response that ends by asking for approvals, for each enabled
+    webhook. Temporary chats tell nothing: nobody could read their answers later. A turn of a user without webhooks costs
+    one query.
     """
 
     def after_turn(self, turn: TurnState) -> None:
-        webhooks = Webhook.objects.of_turn(turn.id)
-        if webhooks:
+        if webhooks := Webhook.objects.of_turn(turn.id):
             runs = list(Run.objects.filter(turn=turn.id).for_work().order_by("model_index"))
-            WebhookDelivery.objects.add(webhooks, [describe_end_of(run) for run in just_ended(runs)])
-            call_after_commit(_request_delivery)
+            _store(webhooks, [describe_end_of(run) for run in just_ended(runs)])
+
+    def on_wait(self, run: Run) -> None:
+        if webhooks := Webhook.objects.of_turn(run.turn_id):
+            part = ResponsePart.load_last(Run.objects.for_work().get(pk=run.pk))
+            # What asks a question goes on in the same response.
+            if part.end:
+                name = f"{name_part(run.pk.hex, part.number)}_waits"
+                _store(webhooks, [_describe(part, name, "completed", int(time.time()))])
 
     def worker_part(self) -> Any:
         from features.webhooks.worker_part import WebhookWorker
@@ -47,14 +56,26 @@ def just_ended(runs: Sequence[Run]) -> list[Run]:
 def describe_end_of(run: Run) -> dict[str, Any]:
     """Return the event of a run that has ended. If its answer is continued, the next end has another id."""
     ended_at: Any = run.ended_at
+    name = name_part(run.pk.hex, run.continuations)
+    return _describe(ResponsePart.load_last(run), name, end_status(run), int(ended_at.timestamp()))
+
+
+def _describe(part: ResponsePart, name: str, status: str, created_at: int) -> dict[str, Any]:
+    """Return an event. name: of which its id is made.  created_at: seconds since 1970."""
+    run = part.run
     rows = {"session": run.turn.session_id, "turn": run.turn_id, "message": run.message_id, "run": run.pk}
     return {
-        "id": f"evt_{name_part(run.pk.hex, run.continuations)}",
+        "id": f"evt_{name}",
         "object": "event",
-        "created_at": int(ended_at.timestamp()),
-        "type": f"response.{end_status(run)}",
-        "data": {"id": ResponsePart.load_last(run).id, **{name: str(pk) for name, pk in rows.items()}},
+        "created_at": created_at,
+        "type": f"response.{status}",
+        "data": {"id": part.id, **{member: str(pk) for member, pk in rows.items()}},
     }
+
+
+def _store(webhooks: Collection[UUID], events: Collection[dict[str, Any]]) -> None:
+    WebhookDelivery.objects.add(webhooks, events)
+    call_after_commit(_request_delivery)
 
 
 def _request_delivery() -> None:

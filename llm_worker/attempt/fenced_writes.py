@@ -28,7 +28,7 @@ from chat.protocol.errors import NO_UPSTREAM_ERROR
 from chat.protocol.states import HELD as HELD_STATUSES
 from chat.protocol.states import TERMINAL, Status
 from chat.protocol.strict_json import storable
-from chat.runs import completion
+from chat.runs import completion, turn_parts
 from chat.transcript.answer_settings import AnswerSetup
 from chat.transcript.entries import Document
 from chat.transcript.finish import Finish
@@ -198,6 +198,7 @@ def let_wait(checkpoint: Checkpoint, usage: TokenUsage, cycles: int) -> Waiting:
             nobody = {"owner": None, "lease_until": None, "queued_at": Now()}
             ours.move(Status.WAITING, "approval_required", **nobody, **counted)
             if session:
+                turn_parts.on_wait(run)
                 record_session_changed(session)
             return Waiting.WAITING
         ours.requeue("decided", **counted)

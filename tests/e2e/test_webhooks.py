@@ -9,6 +9,7 @@ import openai
 import psycopg
 import pytest
 
+from tests.e2e.test_openai_approvals import ask_rest, reply, requests_of
 from tests.stack import Stack
 from tests.webhook_receiver import Received, Receiver, receiving
 
@@ -70,3 +71,33 @@ def test_an_event_is_delivered_although_the_worker_that_delivers_it_is_killed(
     second = receiver.received.get(timeout=LIMIT_S)
     assert second.headers["webhook-id"] == first.headers["webhook-id"]
     assert unwrap(client, second, secret).data.id == created.id
+
+
+@pytest.fixture
+def clock(stack: Stack, client: openai.OpenAI) -> Iterator[str]:
+    """An agent whose calls of current_time need an approval."""
+    ask_rest(
+        stack, client.api_key, "POST", "agents/", {"name": "Clock", "prompt": "", "tools": ["current_time"]}
+    )
+    with psycopg.connect(stack.environment["DATABASE_URL"], autocommit=True) as connection:
+        connection.execute("INSERT INTO chat_toolpolicy (name, approval) VALUES ('current_time', 'ask')")
+        yield "agent/clock"
+        connection.execute("DELETE FROM chat_toolpolicy WHERE name = 'current_time'")
+
+
+def test_a_program_decides_about_calls_of_which_it_is_told(
+    stack: Stack, client: openai.OpenAI, create_webhook: Any, receiver: Receiver, clock: str
+) -> None:
+    secret = create_webhook(f"{receiver.url}/204")
+    stack.upstream.reply({"call": {"name": "current_time", "arguments": {}}}, after_tools=0, times=1)
+    stack.upstream.reply({"text": "It is late."}, after_tools=1)
+    asked = client.responses.create(model=clock, input="How late is it?", background=True)
+    event = unwrap(client, receiver.received.get(timeout=LIMIT_S), secret)
+    assert (event.type, event.data.id) == ("response.completed", asked.id)
+    [request] = requests_of(client.responses.retrieve(asked.id))
+    answered = client.responses.create(
+        input=[reply(request, approve=True)], previous_response_id=asked.id, background=True
+    )
+    event = unwrap(client, receiver.received.get(timeout=LIMIT_S), secret)
+    assert (event.type, event.data.id) == ("response.completed", answered.id)
+    assert client.responses.retrieve(answered.id).output_text == "It is late."

@@ -1,4 +1,6 @@
-"""The end of a turn leaves an event of each of its runs for each webhook of its user, in the same transaction."""
+"""The end of a turn leaves an event of each of its runs for each webhook of its user, in the same transaction, and so does
+a run that waits for approvals.
+"""
 
 from typing import Any
 from uuid import UUID
@@ -9,18 +11,21 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from kombu.exceptions import OperationalError
 
-from chat.models import Run, Session
+from chat.models import Run, Session, ToolCall
 from chat.models.outcome import RunOutcome
 from chat.models.sql.turns import TurnState
 from chat.protocol.errors import run_error
 from chat.protocol.states import Status
 from chat.runs.completion import announce, commit_end
 from chat.transcript.finish import LENGTH, Finish
+from chat.transcript.questions import AnyQuestion, Question, read_form
+from chat.transcript.usage import TokenUsage
 from features.openai.authentication import Caller
 from features.openai.responses import find_response, present_response
 from features.webhooks import turn_part
 from features.webhooks.models import Webhook, WebhookDelivery
 from features.webhooks.turn_part import DELIVER_WEBHOOKS, WebhookPart
+from llm_worker.attempt.fenced_writes import Checkpoint, Waiting, let_wait
 from tests import broker, factories
 from tests.concurrency import run_concurrently
 
@@ -164,4 +169,43 @@ def test_a_webhook_that_is_being_deleted_keeps_no_turn_from_ending(
         webhook.delete()
         run_concurrently(lambda: factories.complete_turn(client, session))
         assert Run.objects.get().announced_at
+    assert events() == []
+
+
+def wait(client: Any, session: str, question: AnyQuestion | None = None) -> Run:
+    """A run whose worker lets it wait: for the approval of a call, or for the answer to a question."""
+    run = Run.objects.claim(factories.send_turn(client, session).json()["runs"][0]["id"], owner=1)
+    assert run
+    factories.create_waiting_call(run, {}, {}, question=question)
+    assert let_wait(Checkpoint(run, 3, "I ask. ", "", 1), TokenUsage(), 1) == Waiting.WAITING
+    return run
+
+
+def test_a_response_that_ends_by_asking_for_an_approval_is_an_event_and_so_is_the_next(
+    alice: Any, client: Any, session: str, webhook: Webhook
+) -> None:
+    run = wait(client, session)
+    [asking] = events()
+    response = present_response(find_response(Caller(alice), asking["data"]["id"]))
+    assert (asking["type"], response["status"]) == ("response.completed", "completed")
+    assert [item["type"] for item in response["output"]] == ["mcp_approval_request"]
+    approval = client.post(
+        f"/api/tool-calls/{ToolCall.objects.get().pk}/approval/", {"approved": True}, format="json"
+    )
+    assert approval.status_code == 202
+    end(str(run.pk), Status.COMPLETED, text="I ask. Done.")
+    [_, last] = events()
+    assert last["id"] != asking["id"]
+    assert last["data"]["id"] != asking["data"]["id"]
+    assert find_response(Caller(alice), last["data"]["id"]).number == 1
+
+
+def test_a_question_is_no_event_since_its_response_goes_on(
+    client: Any, session: str, webhook: Webhook
+) -> None:
+    wait(
+        client,
+        session,
+        Question("Which one?", read_form({"type": "object", "properties": {"it": {"type": "string"}}})),
+    )
     assert events() == []
