@@ -357,6 +357,18 @@ def test_an_edited_question_keeps_its_files_and_a_shared_page_names_them(
     reader.page.keyboard.press("Escape")
 
 
+def test_a_question_with_files_is_edited_to_files_alone(reader: Reader, stack: Stack) -> None:
+    attach(reader, TIDES)
+    reader.send("How often?")
+    reader.expect_echo("How often?")
+    stack.upstream.reply({"text": "Of the sea."}, times=1)
+    reader.edit(0, "")
+    reader.expect_answer("Of the sea.")
+    expect(reader.questions.locator(".file-name")).to_have_text("tides.txt")
+    assert "one moon" in str(stack.upstream.requests[-1].messages)
+    assert "How often?" not in str(stack.upstream.requests[-1].messages)
+
+
 def test_the_files_of_a_withdrawn_question_come_back(reader: Reader, stack: Stack) -> None:
     stack.upstream.reply({"text": "Once"}, {"hang": True}, times=1)
     reader.send("First")

@@ -14,9 +14,11 @@ export class QuestionEditor {
    * @param {boolean} isWaiting  for the answer above: the question is changed, not asked again
    * @param {{send: (text: string) => Promise<boolean>, changed: (text: string) => void, closed: () => void}} listener send resolves to: was it accepted
    * @param {string} [edited] what was written before
+   * @param {boolean} [mayBeEmpty]  files alone are asked about
    */
-  constructor(text, isWaiting, listener, edited = text) {
+  constructor(text, isWaiting, listener, edited = text, mayBeEmpty = false) {
     this.listener = listener;
+    this.mayBeEmpty = mayBeEmpty;
     this.field = h("textarea", { value: edited, rows: 1, "aria-label": t("Edit your message") });
     this.send = h("button", { type: "submit", class: "primary small" }, isWaiting ? t("Save") : t("Send"));
     const cancel = h("button", { type: "button", class: "small", onclick: () => this.#close() }, t("Cancel"));
@@ -47,8 +49,12 @@ export class QuestionEditor {
     this.#show();
   }
 
+  get #canSend() {
+    return !this.isSending && (this.mayBeEmpty || this.field.value.trim() !== "");
+  }
+
   #show() {
-    this.send.disabled = this.isSending || !this.field.value.trim();
+    this.send.disabled = !this.#canSend;
   }
 
   /** @param {KeyboardEvent} event */
@@ -65,7 +71,7 @@ export class QuestionEditor {
   /** @param {Event} event */
   async #submit(event) {
     event.preventDefault();
-    if (this.isSending || !this.field.value.trim()) return;
+    if (!this.#canSend) return;
     this.isSending = true;
     this.#show();
     const isSent = await this.listener.send(this.field.value);

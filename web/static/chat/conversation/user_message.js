@@ -97,7 +97,7 @@ export class UserMessage {
 
   #openEditor() {
     const { edits } = this.actions;
-    const { id, text } = this.message;
+    const { id, text, files = [] } = this.message;
     // As it is now: a question that is answered meanwhile must not be asked again without saying so.
     const isWaiting = this.element.classList.contains("waiting");
     this.editor ??= new QuestionEditor(
@@ -109,6 +109,7 @@ export class UserMessage {
         closed: () => this.#leaveEditing(),
       },
       edits.read(id),
+      !isWaiting && files.length > 0,
     );
     this.text.element.hidden = this.footer.hidden = true;
     this.element.append(this.editor.element);
