@@ -4,12 +4,15 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from knox.models import AuthToken
 from rest_framework.test import APIClient
 
 from chat.models import Agent, TokenScope
 from tests import factories
+from web.rest.authentication import TokenAuthentication
 from web.socket.authentication import HandshakeCredentials
 
 TOKENS = "/api/auth/tokens/"
@@ -156,3 +159,12 @@ def test_a_token_for_other_programs_is_for_no_route_of_ours(
         (403, "token_out_of_scope")
     }
     assert HandshakeCredentials(token=token).find_user() is None
+
+
+def test_who_a_token_is_of_and_what_it_may_do_takes_one_query(client: APIClient) -> None:
+    token = client.post(TOKENS).json()["token"]
+    TokenAuthentication().authenticate_credentials(token.encode())  # notes the use
+    with CaptureQueriesContext(connection) as queries:
+        user, row = TokenAuthentication().authenticate_credentials(token.encode())
+        assert (user.get_username(), row.scope_row.scope) == ("alice", "write")
+    assert len(queries) == 1
