@@ -62,9 +62,11 @@ def _parse_message(message: Mapping[str, Any], parsed: ToldInput) -> None:
     files: list[UUID] = []
     parse_part = partial(_parse_user_part, files=files, parsed=parsed) if role == "user" else _parse_text_part
     with inside("content"):
-        content = "" if calls and message.get("content") is None else message.get("content")
+        content = message.get("content")
+        # Clients tell an answer that was stopped, or that failed, before its first word as one without content.
+        content = "" if role == "assistant" and content is None else content
         text = check_length("\n\n".join(filter(None, parse_parts(content, parse_part))), role)
-        if not (calls or files or role in ("tool", *_INSTRUCTING) or has_visible_text(text)):
+        if role == "user" and not (files or has_visible_text(text)):
             raise ApiError("message_empty")
     if role in _INSTRUCTING:
         parsed.instructions.append(text)
@@ -77,7 +79,7 @@ def _parse_message(message: Mapping[str, Any], parsed: ToldInput) -> None:
     elif role == "user":
         conversation.ask(text, files)
     else:
-        conversation.answer(text)
+        conversation.answer(text if has_visible_text(text) else "")
         with inside("tool_calls"):
             add_calls(conversation, calls)
 

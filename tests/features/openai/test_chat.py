@@ -129,3 +129,10 @@ def test_consecutive_messages_of_a_role_are_one() -> None:
     [before, asked] = parsed.conversation.exchanges
     assert (before.question, before.answer) == ("Why?\n\nWhy?", "So.\n\nSo.")
     assert (asked.question, asked.rounds, asked.answer) == ("Why?", [], "")
+
+
+@pytest.mark.parametrize("content", ["", " \n", None, []])
+def test_an_answer_without_text_is_passed_over(content: Any) -> None:
+    parsed = parse_messages([QUESTION, {"role": "assistant", "content": content}, QUESTION])
+    [asked] = parsed.conversation.exchanges
+    assert (asked.question, asked.rounds, asked.answer) == ("Why?\n\nWhy?", [], "")
