@@ -45,6 +45,11 @@ _FIELDS: Final = {
     "options.": "",
 }
 _TOO_LONG: Final = ("context_too_long", "prompt_too_long", "tools_too_long")
+# Events of a response -> the member of a delta that has their text. OpenAI has none for thoughts; clients read this one.
+_DELTAS: Final = {
+    "response.output_text.delta": "content",
+    "response.reasoning_summary_text.delta": "reasoning_content",
+}
 # Why the answer is incomplete -> how a completion says so.
 _CUT: Final = {"max_output_tokens": "length", "content_filter": "content_filter"}
 
@@ -111,6 +116,8 @@ async def _await_chat(reader: Reader, run: Run, body: OpenAIChatBody, unread: Un
     message: dict[str, Any] = {"role": "assistant", "content": text, "refusal": None}
     if calls:
         message |= {"content": text or None, "tool_calls": calls}
+    if reasoning := _reasoning_of(response):
+        message["reasoning_content"] = reasoning
     choice = {"index": 0, "message": message, "finish_reason": finish, "logprobs": None}
     return JsonResponse(_answer(run, body, "chat.completion", [choice], _usage(response)))
 
@@ -131,8 +138,8 @@ async def _encode_chunks(
             async for event in events:
                 if event is None:
                     yield COMMENT
-                elif event.type == "response.output_text.delta":
-                    yield _chunk(run, body, {"content": event.members["delta"]})
+                elif member := _DELTAS.get(event.type):
+                    yield _chunk(run, body, {member: event.members["delta"]})
                 elif item := _call_done(event):
                     yield _chunk(run, body, {"tool_calls": [{"index": calls, **_call_of(item)}]})
                     calls += 1
@@ -204,6 +211,12 @@ def _error_of(response: Mapping[str, Any]) -> tuple[dict[str, Any], int]:
 def _text_of(response: Mapping[str, Any]) -> str:
     messages = (item for item in response["output"] if item["type"] == "message")
     return "".join(part["text"] for item in messages for part in item["content"])
+
+
+def _reasoning_of(response: Mapping[str, Any]) -> str:
+    """Return the thoughts of the model."""
+    items = (item for item in response["output"] if item["type"] == "reasoning")
+    return "".join(part["text"] for item in items for part in item["summary"])
 
 
 def _calls_in(response: Mapping[str, Any]) -> Iterator[dict[str, Any]]:

@@ -86,6 +86,15 @@ def test_every_chunk_of_a_stream_is_valid_and_the_last_has_the_usage(
     assert not any(chunk.usage for chunk in stream(client))
 
 
+def test_thoughts_of_the_model_stand_beside_the_text(stack: Stack, client: openai.OpenAI) -> None:
+    stack.upstream.reply({"reasoning": "Two bulges, "}, {"reasoning": "I think."}, {"text": "The Moon."})
+    message = complete(client).choices[0].message.to_dict()
+    assert (message["reasoning_content"], message["content"]) == ("Two bulges, I think.", "The Moon.")
+    deltas = [choice.delta.to_dict() for chunk in stream(client) for choice in chunk.choices]
+    assert "".join(str(delta.get("reasoning_content", "")) for delta in deltas) == "Two bulges, I think."
+    assert "".join(str(delta.get("content", "")) for delta in deltas) == "The Moon."
+
+
 def test_a_cut_answer_says_so(stack: Stack, client: openai.OpenAI) -> None:
     stack.upstream.reply({"text": "Half an"}, {"finish": "length"})
     assert complete(client).choices[0].finish_reason == "length"
