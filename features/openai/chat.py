@@ -20,7 +20,7 @@ from features.openai.files import stored_files
 from features.openai.offered_models import find_model
 from features.openai.response_body import named_as_sent
 from features.openai.response_parts import ResponsePart
-from features.openai.response_stream import EncodedEvent
+from features.openai.response_stream import TOO_LONG, EncodedEvent
 from features.openai.responses import final_response
 from features.openai.sse import (
     COMMENT,
@@ -44,7 +44,6 @@ _FIELDS: Final = {
     "options.max_output_tokens": "max_completion_tokens",
     "options.": "",
 }
-_TOO_LONG: Final = ("context_too_long", "prompt_too_long", "tools_too_long")
 # Events of a response -> the member of a delta that has their text. OpenAI has none for thoughts; clients read this one.
 _DELTAS: Final = {
     "response.output_text.delta": "content",
@@ -201,7 +200,7 @@ def _error_of(response: Mapping[str, Any]) -> tuple[dict[str, Any], int]:
     """Return the error of an answer without an end, and its status."""
     error = response.get("error") or {"message": "The answer was stopped."}
     code = response.get("metadata", {}).get("turnwire_code", "stopped")
-    is_too_long = code in _TOO_LONG
+    is_too_long = code in TOO_LONG
     kind = "invalid_request_error" if is_too_long else "server_error"
     param = "messages" if is_too_long else None
     members = OpenAIErrorMembers(error["message"], kind, param, code)

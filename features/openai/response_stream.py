@@ -170,15 +170,20 @@ def lost_end() -> ResponseEnd:
     return failed_end(error.code, error.message)
 
 
+TOO_LONG: Final = ("context_too_long", "prompt_too_long", "tools_too_long")
+# LiteLLM, LangChain and LibreChat search messages for these words, and shorten what they send.
+_TOO_LONG_TO_CLIENTS: Final = "This model's maximum context length is exceeded."
 # Codes of runs for which OpenAI has another code than server_error.
 _CODES: Final = {
     "upstream_rate_limited": "rate_limit_exceeded",
-    **dict.fromkeys(("context_too_long", "prompt_too_long", "tools_too_long"), "invalid_prompt"),
+    **dict.fromkeys(TOO_LONG, "invalid_prompt"),
 }
 
 
 def failed_end(code: str, message: str, metadata: Mapping[str, str] | None = None) -> ResponseEnd:
     """Return the end of a response with this error. OpenAI's list of codes is closed: ours begins the message."""
+    if code in TOO_LONG:
+        message = f"{message} {_TOO_LONG_TO_CLIENTS}"
     error = {"code": _CODES.get(code, "server_error"), "message": f"{code}: {message}"}
     return ResponseEnd("failed", {"error": error, "metadata": {**(metadata or {}), "turnwire_code": code}})
 

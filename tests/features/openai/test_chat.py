@@ -6,6 +6,7 @@ import pytest
 
 from chat.models import Scope, Session
 from features.openai.chat_body import parse_messages
+from features.openai.response_stream import failed_end
 from tests.features.openai.test_models import by_token, refused
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -136,3 +137,12 @@ def test_an_answer_without_text_is_passed_over(content: Any) -> None:
     parsed = parse_messages([QUESTION, {"role": "assistant", "content": content}, QUESTION])
     [asked] = parsed.conversation.exchanges
     assert (asked.question, asked.rounds, asked.answer) == ("Why?\n\nWhy?", [], "")
+
+
+@pytest.mark.parametrize("code", ["context_too_long", "prompt_too_long", "tools_too_long"])
+def test_what_is_too_long_is_an_error_in_words_that_clients_search_for(code: str) -> None:
+    """LiteLLM and LangChain raise exceptions of their own then, and LibreChat sends less."""
+    assert (
+        "This model's maximum context length is "
+        in failed_end(code, "Shorten it.").members["error"]["message"]
+    )
