@@ -29,6 +29,13 @@ JUDGES: Final = {
     "litellm_calls.py": ["litellm==1.110.2"],
     "llm_cli.py": ["llm==0.36"],
     "codex_cli.mjs": ["@openai/codex@0.171.0"],
+    "librechat_config.mjs": [
+        "librechat-data-provider@0.8.524",
+        "@langchain/openai@1.5.8",
+        "@langchain/core@1.4.0",
+        "yaml@2.9.1",
+        "zod@4.6.7",
+    ],
     "agui_client.mjs": ["@ag-ui/client@1.0.0"],
     "generated_python.py": ["openapi-python-client==0.29.1", "httpx==0.28.1"],
     "generated_typescript.mjs": ["openapi-typescript@7.13.0", "openapi-fetch@0.17.0", "typescript@5.9.3"],

@@ -8,7 +8,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-[config] = re.findall(r"```yaml\n(.*?)```", Path(os.environ["OPENAI_PAGE"]).read_text("utf-8"), re.DOTALL)
+blocks = re.findall(r"```yaml\n(.*?)```", Path(os.environ["OPENAI_PAGE"]).read_text("utf-8"), re.DOTALL)
+[config] = [block for block in blocks if "model_id" in block]
 
 
 def llm(home: str, *arguments: str) -> str:
