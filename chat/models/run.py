@@ -120,15 +120,15 @@ class RunQuerySet(RunUsage["Run"]):
         limit = timedelta(seconds=settings.RUN_DEADLINE_S)
         return runs.GO_ON.first(run=run_id, limit=limit, **context) is not None
 
-    def announce(self, run_id: UUID | str) -> tuple[UUID, TurnState | None] | None:
-        """Mark an ended run as announced, under its session's lock; returns the session, and how its turn stands then,
-        unless the turn has ended. None: the run was deleted.
+    def announce(self, run_id: UUID | str) -> tuple[runs.AnnouncedRun, TurnState | None] | None:
+        """Mark an ended run as announced, under its session's lock; returns what was announced, and how its turn stands
+        then, unless the turn has ended. None: the run was deleted.
 
         In a transaction. The turn is read after the lock is taken, so that the second of two runs that end together
         sees the first.
         """
-        held, states = together(runs.ANNOUNCE.query(run=run_id), READ_STATE.query(run=run_id))
-        return (held[0].session_id, states[0] if states else None) if held else None
+        announced, states = together(runs.ANNOUNCE.query(run=run_id), READ_STATE.query(run=run_id))
+        return (announced[0], states[0] if states else None) if announced else None
 
     # Queries
 

@@ -44,9 +44,13 @@ def announce(run_id: UUID) -> None:
         announced = Run.objects.announce(run_id)
         if announced is None:
             return  # the session was deleted meanwhile
-        session_id, turn = announced
-        if turn is not None and turn.is_announced:
-            _end_turn(session_id, turn)
+        run, turn = announced
+        if turn is None:
+            return
+        if run.is_new:
+            turn_parts.after_run(run_id, turn)
+        if turn.is_announced:
+            _end_turn(run.session_id, turn)
 
 
 def _end_turn(session_id: UUID, turn: TurnState) -> None:

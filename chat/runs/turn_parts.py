@@ -4,6 +4,7 @@ A method stands here once a feature needs it.
 """
 
 from typing import Any, Final
+from uuid import UUID
 
 from chat.models import Run, Session
 from chat.models.sql.turns import TurnState
@@ -17,13 +18,16 @@ class TurnPart:
         Called before the turn locks anything, in no transaction or in one that stores the whole turn. Raises ApiError.
         """
 
+    def after_run(self, run_id: UUID, turn: TurnState) -> None:
+        """React to the end of a run, as after_turn(): once, and once more whenever its answer was continued."""
+
     def after_turn(self, turn: TurnState) -> None:
         """React to the end of a turn, inside its transaction and under the lock of its session; an error undoes the end.
         Whatever reaches another process waits for the commit.
         """
 
     def on_wait(self, run: Run) -> None:
-        """React to a run that waits for its user from now on. Called as after_turn()."""
+        """React to a run that waits for its user from now on, as after_turn()."""
 
     def worker_part(self) -> Any:
         """Import and return what workers need of the feature, a subclass of WorkerPart (llm_worker/worker_part.py).
@@ -43,6 +47,12 @@ def before_answer(session: Session) -> None:
     """Let each part prepare the session, in the order of registration. Raises ApiError."""
     for part in _PARTS:
         part.before_answer(session)
+
+
+def after_run(run_id: UUID, turn: TurnState) -> None:
+    """Let each part react to the end of the run, in the order of registration."""
+    for part in _PARTS:
+        part.after_run(run_id, turn)
 
 
 def after_turn(turn: TurnState) -> None:

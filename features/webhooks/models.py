@@ -1,6 +1,6 @@
 """Webhook: a URL that is told when answers of its owner have ended. WebhookDelivery: an event that it is still to be told.
 
-A delivery is written with the end of its turn, so that no crash loses it, and is deleted when it has arrived.
+A delivery is written with the end of its run, so that no crash loses it, and is deleted when it has arrived.
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ RETRY_DELAYS: Final = (
 MAX_DROPPED: Final = 20
 # The time in which an attempt ends; after it, the process that made it has died.
 CLAIM_TIME: Final = timedelta(minutes=1)
-# What could not be told for so long, since a receiver is slower than answers end, is given up.
+# What could not be told for so long, since a receiver is slower than answers end, or its user was not active, is not told
+# any more, and deleted with the next attempt at the same webhook.
 LONGEST_WAIT: Final = timedelta(days=7)
 GONE: Final = 410
 MAX_ERROR: Final = 40
@@ -68,7 +69,7 @@ _OF_TURN: Final = Statement(
     AskedWebhook,
 )
 # Claims the oldest due delivery of each webhook, first those of webhooks that were told least recently: however much others
-# are still to be told, each has its turn. Parameters: busy (ids), limit, lasts (an interval).
+# are still to be told, each has its turn. Parameters: busy (ids), limit, lasts and longest_wait (intervals).
 # Plan: from one webhook with deliveries to the next, and to its oldest delivery, by webhook_delivery_by_time.
 _CLAIM: Final = Statement(
     """
@@ -88,6 +89,7 @@ _CLAIM: Final = Statement(
         CROSS JOIN LATERAL (
             SELECT id FROM chat_webhookdelivery AS delivery
             WHERE delivery.webhook_id = waiting.webhook_id AND next_attempt_at <= STATEMENT_TIMESTAMP()
+                AND next_attempt_at > STATEMENT_TIMESTAMP() - %(longest_wait)s
             ORDER BY next_attempt_at LIMIT 1
         ) AS oldest
         WHERE webhook.id <> ALL(%(busy)s::uuid[])
@@ -184,7 +186,7 @@ class WebhookDeliveryQuerySet(models.QuerySet["WebhookDelivery"]):
 
         The claim ends after CLAIM_TIME: whoever has died meanwhile has perhaps told the event, which is told again.
         """
-        claimed = _CLAIM.all(busy=list(busy), limit=limit, lasts=CLAIM_TIME)
+        claimed = _CLAIM.all(busy=list(busy), limit=limit, lasts=CLAIM_TIME, longest_wait=LONGEST_WAIT)
         return (
             list(self.filter(pk__in=[row.id for row in claimed]).select_related("webhook")) if claimed else []
         )

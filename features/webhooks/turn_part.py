@@ -1,8 +1,8 @@
-"""Writes down what the webhooks of a user are to be told, with the end of a turn, and with what it waits for."""
+"""Writes down what the webhooks of a user are to be told, with the end of a run, and with what it waits for."""
 
 import logging
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping
 from typing import Any, Final
 from uuid import UUID
 
@@ -23,15 +23,14 @@ logger = logging.getLogger(__name__)
 
 
 class WebhookPart(TurnPart):
-    """Stores an event of each run of a turn, and of each response that ends by asking for approvals, for each enabled
-    webhook. Temporary chats tell nothing: nobody could read their answers later. A turn of a user without webhooks costs
-    one query.
+    """Stores an event of each run that ends, and of each response that ends by asking for approvals, for each enabled
+    webhook. Temporary chats tell nothing: nobody could read their answers later. An answer to a user without webhooks
+    costs one query.
     """
 
-    def after_turn(self, turn: TurnState) -> None:
+    def after_run(self, run_id: UUID, turn: TurnState) -> None:
         if webhooks := Webhook.objects.of_turn(turn.id):
-            runs = list(Run.objects.filter(turn=turn.id).for_work().order_by("model_index"))
-            _store(webhooks, [describe_end_of(run) for run in just_ended(runs)])
+            _store(webhooks, describe_end_of(Run.objects.for_work().get(pk=run_id)))
 
     def on_wait(self, run: Run) -> None:
         if webhooks := Webhook.objects.of_turn(run.turn_id):
@@ -39,18 +38,12 @@ class WebhookPart(TurnPart):
             # What asks a question goes on in the same response.
             if part.end:
                 name = f"{name_part(run.pk.hex, part.number)}_waits"
-                _store(webhooks, [_describe(part, name, "completed", int(time.time()))])
+                _store(webhooks, _describe(part, name, "completed", int(time.time())))
 
     def worker_part(self) -> Any:
         from features.webhooks.worker_part import WebhookWorker
 
         return WebhookWorker
-
-
-def just_ended(runs: Sequence[Run]) -> list[Run]:
-    """Return the runs of a turn that has ended without those that had ended before one of them was continued."""
-    continued_at = max((run.queued_at for run in runs if run.continuations), default=None)
-    return [run for run in runs if not (continued_at and run.ended_at and run.ended_at < continued_at)]
 
 
 def describe_end_of(run: Run) -> dict[str, Any]:
@@ -73,8 +66,8 @@ def _describe(part: ResponsePart, name: str, status: str, created_at: int) -> di
     }
 
 
-def _store(webhooks: Collection[UUID], events: Collection[dict[str, Any]]) -> None:
-    WebhookDelivery.objects.add(webhooks, events)
+def _store(webhooks: Collection[UUID], event: Mapping[str, Any]) -> None:
+    WebhookDelivery.objects.add(webhooks, [event])
     call_after_commit(_request_delivery)
 
 

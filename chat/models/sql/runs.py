@@ -78,8 +78,11 @@ class StoppedRun(NamedTuple):
     continuations: int
 
 
-class SessionId(NamedTuple):
+class AnnouncedRun(NamedTuple):
+    """is_new: the run was not announced before."""
+
     session_id: UUID
+    is_new: bool
 
 
 def history_with(to: str, attempt: str, why: str, owner: str = "owner") -> str:
@@ -271,10 +274,11 @@ ANNOUNCE: Final = Statement(
     ), announced AS (
         UPDATE chat_run AS run SET announced_at = STATEMENT_TIMESTAMP() FROM held
         WHERE run.id = %(run)s AND ended_at IS NOT NULL AND announced_at IS NULL
+        RETURNING run.id
     )
-    SELECT id FROM held
+    SELECT id, EXISTS (SELECT FROM announced) FROM held
     """,
-    SessionId,
+    AnnouncedRun,
 )
 
 # A query for other statements: the live runs of one user, and by queue (jsonb) the queued runs of all, without those that

@@ -8,8 +8,8 @@ from chat.log.stream import event_log, read_now
 from chat.models import Run, Session, Turn
 from chat.models.outcome import RunOutcome
 from chat.models.sql import statements
-from chat.models.sql.runs import SessionId
 from chat.models.sql.statements import Statement
+from chat.models.sql.turns import EndedTurn
 from chat.protocol.states import Status
 from chat.runs.completion import announce, commit_end
 from tests import factories
@@ -89,8 +89,8 @@ def test_of_several_models_the_last_ends_the_turn(ended):
 
 def test_what_goes_together_is_done_as_a_whole_or_not_at_all(ended):
     [run] = ended()
-    rename = Statement("UPDATE chat_session SET title = 'Waves' RETURNING id", SessionId).query()
-    failing = Statement("SELECT 1 / 0", SessionId).query()
+    rename = Statement("UPDATE chat_session SET title = 'Waves' RETURNING id", EndedTurn).query()
+    failing = Statement("SELECT 1 / 0", EndedTurn).query()
     with pytest.raises(DatabaseError):
         run_concurrently(lambda: statements.together(rename, failing))
     assert Session.objects.get(pk=run.turn.session_id).title == "Tides"

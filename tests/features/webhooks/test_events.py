@@ -1,6 +1,4 @@
-"""The end of a turn leaves an event of each of its runs for each webhook of its user, in the same transaction, and so does
-a run that waits for approvals.
-"""
+"""The end of a run, and a run that waits for approvals, leave an event for each webhook of its user, in one transaction."""
 
 from typing import Any
 from uuid import UUID
@@ -104,16 +102,18 @@ def test_an_answer_that_goes_on_ends_with_another_event(client: Any, session: st
     assert first["id"] != second["id"]
 
 
-def test_an_answer_that_goes_on_repeats_no_event_of_the_answers_beside_it(
+def test_each_answer_of_a_turn_is_told_when_it_ends_whatever_those_beside_it_do(
     client: Any, session: str, webhook: Webhook
 ) -> None:
     quick, slow = factories.send_turn(client, session, models=["quick", "slow"]).json()["runs"]
     end(quick["id"], *ENDS["incomplete"][:1], **ENDS["incomplete"][1])
-    factories.finish_run(slow["id"])
-    assert len(events()) == 2
+    assert [event["data"]["run"] for event in events()] == [quick["id"]]
+    # Its turn goes on, and ends once more later.
     assert client.post(f"/api/runs/{quick['id']}/continuation/").status_code in (200, 202)
+    factories.finish_run(slow["id"])
+    announce(slow["id"])
     factories.finish_run(quick["id"], "Two bulges.")
-    assert [event["data"]["run"] for event in events()[2:]] == [quick["id"]]
+    assert [event["data"]["run"] for event in events()] == [quick["id"], slow["id"], quick["id"]]
 
 
 def test_what_nobody_asked_to_be_told_is_not_stored(alice: Any, client: Any, session: str) -> None:
@@ -130,10 +130,11 @@ def test_a_temporary_chat_tells_nothing(client: Any, session: str, webhook: Webh
     assert not WebhookDelivery.objects.exists()
 
 
-def test_a_user_without_webhooks_pays_one_query_at_the_end_of_a_turn(client: Any, session: str) -> None:
+def test_a_user_without_webhooks_pays_one_query_at_the_end_of_an_answer(client: Any, session: str) -> None:
     turn = UUID(factories.complete_turn(client, session)["turn"])
+    run = Run.objects.get().pk
     with CaptureQueriesContext(connection) as queries:
-        WebhookPart().after_turn(TurnState(turn, ["completed"], True, False, False))
+        WebhookPart().after_run(run, TurnState(turn, ["completed"], True, False, False))
     assert len(queries) == 1
 
 
