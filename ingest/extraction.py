@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from django.conf import settings
-from django.db import OperationalError, close_old_connections
+from django.db import InterfaceError, OperationalError, close_old_connections
 from django.db.models import Q
 from django.db.models.functions import Now
 from msgspec.structs import replace
@@ -183,6 +183,10 @@ def _end(file: File, outcome: Outcome, folder: Path) -> bool:
         reach("after_picture_stored")
         reading = replace(outcome.reading, shown_pages=len(pages))
         is_stored = _end_ready(file, found._replace(reading=reading), pages)
+    except (InterfaceError, OperationalError):
+        # The end may be committed, so that its row names them. The sweeper deletes what no row names.
+        stored.clear()
+        raise
     finally:
         if not is_stored:
             for path in stored:

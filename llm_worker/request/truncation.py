@@ -9,6 +9,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from chat.protocol.errors import ApiError
+from chat.protocol.strict_json import storable
 from llm_worker.request.model_message import TokenCounter
 
 # Fewer tokens are useless to a model; if not even these are left, older messages are omitted instead.
@@ -96,7 +98,8 @@ class _Found(NamedTuple):
         )
 
     def _render(self, documents: Sequence[Mapping[str, Any]], note: str) -> str:
-        notes = " ".join(filter(None, (self.others.get("note"), note.strip())))
+        own = self.others.get("note", "")
+        notes = " ".join(filter(None, (own if isinstance(own, str) else json.dumps(own), note.strip())))
         members = {"documents": documents, **self.others, **({"note": notes} if notes else {})}
         return json.dumps(members, ensure_ascii=False)
 
@@ -124,8 +127,9 @@ def _read(text: str) -> _Found | None:
     if not text.startswith(_BEGINNING):
         return None
     try:
-        read = json.loads(text)
-    except (ValueError, RecursionError):
+        # Escapes may hide lone surrogates, which no request can have.
+        read = storable(json.loads(text))
+    except (ValueError, RecursionError, ApiError):
         return None
     documents = read.pop("documents")
     is_list = isinstance(documents, list) and all(isinstance(each, dict) for each in documents)

@@ -81,7 +81,7 @@ def _value(text: str, schema: Mapping[str, Any]) -> Any:
         return text.removeprefix("\n").removesuffix("\n")
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text
 
 

@@ -28,7 +28,7 @@ KEPT_S: Final = 300.0
 
 
 class ServerMemory(Protocol):
-    """Stores what servers say; a worker uses dialect_memory.DialectMemory."""
+    """Stores what servers say; a worker uses llm_worker/records/server_traits.py."""
 
     async def remember(self, model: Model, traits: frozenset[str]) -> None:
         """Store the traits. Called when the server has accepted a request with them."""
@@ -48,8 +48,8 @@ class LearnedTraits:
 
     def apply(self, request: Request) -> Request:
         """Return the request as the server accepts it, as far as that is known."""
-        traits, until = self._known.get(_key(request.model), (frozenset(), 0.0))
-        return _with(request, traits) if traits and time.monotonic() < until else request
+        traits = self._known_of(request.model)
+        return _with(request, traits) if traits else request
 
     def after(self, failure: ModelFailed, request: Request, *, is_streamed: bool) -> Request | None:
         """Return the request without what the server has refused; None if it refused something else, or again."""
@@ -72,11 +72,16 @@ class LearnedTraits:
     async def accepted(self, request: Request, sent: Request) -> None:
         """Remember the traits that `sent` has beyond `request`, of which it was made: the server has accepted it."""
         learned = sent.model.dialect - request.model.dialect
-        known, _ = self._known.get(_key(request.model), (frozenset(), 0.0))
+        known = self._known_of(request.model)
         if learned and not learned <= known:
             self._known[_key(request.model)] = learned | known, time.monotonic() + KEPT_S
             if self._memory:
                 await self._memory.remember(request.model, learned)
+
+    def _known_of(self, model: Model) -> frozenset[str]:
+        """Return the traits that were learned lately: staff may have removed older ones from the row of the model."""
+        traits, until = self._known.get(_key(model), (frozenset(), 0.0))
+        return traits if time.monotonic() < until else frozenset()
 
 
 def _key(model: Model) -> Model:

@@ -5,10 +5,13 @@ from typing import Any
 
 import pytest
 from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
+from django.db import OperationalError
 from django.test import override_settings
 
 from chat.models import ChatMessage, MessageFile
 from chat.sessions.deletion import delete_for_good
+from ingest import extraction
 from ingest.extraction import extract
 from knowledge.files import blobs
 from knowledge.models import DeletedBlob, File, Project
@@ -52,6 +55,27 @@ def read_document(owner: Any, content: bytes, **more: Any) -> File:
     file.refresh_from_db()
     assert file.status == "ready", file.error_code
     return file
+
+
+def test_pictures_stay_that_a_committed_end_names_although_its_reply_is_lost(
+    transactional_db: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    end_ready = extraction._end_ready
+
+    def lose_the_reply(*arguments: Any) -> bool:
+        assert end_ready(*arguments)
+        raise OperationalError
+
+    monkeypatch.setattr(extraction, "_end_ready", lose_the_reply)
+    monkeypatch.setattr(extraction, "DATABASE_RETRY_S", 0)
+    content = scan("Low water at nine")
+    owner = factories.create_user("alice")
+    file = File(owner=owner, name="scan.pdf", content_type="application/pdf", size_bytes=len(content))
+    file.content.save("scan.pdf", ContentFile(content))
+    extract(str(file.pk))
+    file.refresh_from_db()
+    assert file.status == "ready"
+    assert default_storage.exists(str(File.objects.get(page=1).content.name))
 
 
 def send(document: File, *models: str) -> list[MessageFile]:

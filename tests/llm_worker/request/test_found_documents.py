@@ -68,3 +68,15 @@ def test_what_is_shortened_fits_and_is_json(texts: list[str], note: str, limit: 
     read = json.loads(shortened)
     missing = len(texts) - len(read["documents"])
     assert (f"{missing} more document" in read.get("note", "")) == bool(missing)
+
+
+@pytest.mark.parametrize(
+    "member", ['"note":{"a":1}', '"note":"\\ud83d"', '"a":"\\udc00"', f'"a":{"[" * 150}{"]" * 150}']
+)
+def test_what_another_program_writes_in_our_form_is_shortened_to_what_can_be_sent(member: str) -> None:
+    text = f'{{"documents":[{{"document":1,"contents":"{SENTENCES.strip()}"}}],{member}}}'.replace(
+        "\n", "\\n"
+    )
+    shortened, tokens = truncate(text, 200, characters)
+    assert tokens <= 200
+    assert "The Moon" in shortened.encode().decode()

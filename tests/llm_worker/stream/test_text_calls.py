@@ -121,6 +121,12 @@ def test_a_call_is_found_and_not_shown(written, shown, calls, size):
     assert read(in_steps(written, size)) == (shown, calls)
 
 
+def test_a_parameter_that_is_nested_too_deep_is_text():
+    deep = "[" * 20_000
+    markup = f'<function_calls><invoke name="find"><parameter name="deep">{deep}</parameter></invoke></function_calls>'
+    assert read([markup]) == ("", [("find", {"deep": deep})])
+
+
 @pytest.mark.parametrize("size", [1, 3, 10_000])
 @pytest.mark.parametrize("written", ORDINARY)
 def test_text_that_is_not_a_call_is_unchanged(written, size):

@@ -87,6 +87,16 @@ def test_what_was_learned_is_forgotten_with_the_address_or_the_name(answered, up
     assert answered()[-1]["max_tokens"] == 99
 
 
+def test_what_staff_have_removed_is_learned_again(answered, upstream, monkeypatch):
+    monkeypatch.setattr("llm_worker.upstream.learned_traits.KEPT_S", 0.0)  # the time has passed
+    for _ in range(2):
+        upstream.reply(CASES[0].values[0], times=1)
+        upstream.reply({"text": "Because."}, times=1)
+        answered()
+        assert ModelConfig.objects.get().dialect == ["max_completion_tokens"]
+        ModelConfig.objects.update(dialect=[])
+
+
 def test_a_server_that_refuses_again_is_not_asked_for_ever(ask, deliver, upstream):
     ModelConfig.objects.create(name="scripted", base_url=upstream.base_url, max_output_tokens=99)
     upstream.reply(CASES[0].values[0])
