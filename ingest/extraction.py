@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from django.conf import settings
-from django.db import InterfaceError, OperationalError, close_old_connections
+from django.db import OperationalError, close_old_connections
 from django.db.models import Q
 from django.db.models.functions import Now
 from msgspec.structs import replace
@@ -175,22 +175,16 @@ def _end(file: File, outcome: Outcome, folder: Path) -> bool:
         notes_length=outcome.notes_length,
     )
     stored: list[str] = []
-    is_stored = False
-    try:
+    with blobs.discarded_on_failure(stored):
         if outcome.has_picture:
             found = _store_picture(file, folder, found, stored)
         pages = store_page_pictures(file, outcome.page_pictures, folder, stored)
         reach("after_picture_stored")
         reading = replace(outcome.reading, shown_pages=len(pages))
         is_stored = _end_ready(file, found._replace(reading=reading), pages)
-    except (InterfaceError, OperationalError):
-        # The end may be committed, so that its row names them. The sweeper deletes what no row names.
-        stored.clear()
-        raise
-    finally:
-        if not is_stored:
-            for path in stored:
-                blobs.discard(path)
+    if not is_stored:
+        for path in stored:
+            blobs.discard(path)
     blobs.purge_on_commit()
     return is_stored
 

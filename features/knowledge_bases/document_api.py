@@ -1,7 +1,6 @@
 """Routes of the documents of a knowledge base. Readers read; editors and owners write; restricted members find none."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final
 from uuid import UUID
@@ -25,7 +24,7 @@ from features.knowledge_bases.members import get_editable_base, get_readable_bas
 from knowledge.fetching.target import MAX_URL_CHARACTERS
 from knowledge.files import blobs
 from knowledge.files.file_types import MAX_CHARACTERS
-from knowledge.models import Document, DocumentVersion, FileKind, FileStatus, KnowledgeBase
+from knowledge.models import Document, FileKind, FileStatus, KnowledgeBase
 from knowledge.search.indexing import chunks_without_vector
 from knowledge.texts.reading import Reading
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
@@ -173,7 +172,7 @@ class DocumentsView(DocumentSourceView):
         source = self.source(request, NewDocumentBody)
         documents.check_room(base, source.size)  # before the content is stored; checked again with the row
         version = store_source(source)
-        with _kept_if_stored(version):
+        with blobs.discarded_on_failure([version.content] if version.content else []):
             document = documents.add_document(base, current_user(request), version)
         return Response(present_document(document), status.HTTP_201_CREATED)
 
@@ -197,7 +196,7 @@ class DocumentView(DocumentSourceView):
                 found = documents.rename_version(found, user, source.title)
             return Response(present_document(found))
         version = store_source(source)
-        with _kept_if_stored(version):
+        with blobs.discarded_on_failure([version.content] if version.content else []):
             found = documents.replace_document(found, user, version)
         return Response(present_document(found))
 
@@ -253,16 +252,6 @@ def _get_editable_document(request: Request, base: str, pk: str) -> Document:
     )
     found: Document = get_own_row(documents_of_base.defer("text"), pk, "document")
     return found
-
-
-@contextmanager
-def _kept_if_stored(version: DocumentVersion) -> Iterator[None]:
-    try:
-        yield
-    except BaseException:
-        if version.content:
-            blobs.discard(version.content)
-        raise
 
 
 def present_documents(documents: Sequence[Document]) -> list[JSONObject]:

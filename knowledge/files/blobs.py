@@ -6,8 +6,8 @@ transactions, a thread holds no database connection while it waits for the stora
 
 import logging
 import time
-from collections.abc import Generator, Iterator
-from contextlib import closing
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing, contextmanager
 from datetime import datetime
 from itertools import chain
 from typing import IO, Any, Final, NamedTuple
@@ -16,7 +16,7 @@ from uuid import UUID
 from django.core.checks import CheckMessage, Error, register
 from django.core.files.base import File as DjangoFile
 from django.core.files.storage import default_storage
-from django.db import transaction
+from django.db import InterfaceError, OperationalError, transaction
 from django.db.models import Q
 from django.db.models.functions import Now
 
@@ -78,6 +78,23 @@ def discard(path: str) -> bool:
         logger.warning("the blob %s is not deleted yet: %s", path, error)
         return False
     return True
+
+
+@contextmanager
+def discarded_on_failure(paths: Sequence[str]) -> Iterator[None]:
+    """Delete the blobs if the block fails, which stores the rows that refer to them; `paths` may grow in it.
+
+    If it loses its connection to the database, they stay: the rows may be committed. The sweeper deletes what no row
+    refers to.
+    """
+    try:
+        yield
+    except (InterfaceError, OperationalError):
+        raise
+    except BaseException:
+        for path in paths:
+            discard(path)
+        raise
 
 
 def purge_on_commit() -> None:

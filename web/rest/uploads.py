@@ -182,11 +182,8 @@ def store_upload(
     file.pk, file.project = pk or file.pk, project
     new_files.check_room(user, upload.size)  # before the content is stored; checked again with the row
     store_content(upload, file)
-    try:
+    with blobs.discarded_on_failure([str(file.content.name)]):
         new_files.store_row(user, file)
-    except BaseException:
-        blobs.discard(str(file.content.name))
-        raise
     return file
 
 

@@ -77,12 +77,10 @@ def _store_file(request: McpRequest, read: "ReadResource") -> None:
     file = new_files.describe_file(request.user, name, content[:HEAD_BYTES], len(content))
     new_files.check_room(request.user, file.size_bytes)  # early; it is decided when the row is stored
     new_files.store_content(BytesIO(content), file)
-    is_stored = False
-    try:
+    with blobs.discarded_on_failure([str(file.content.name)]):
         is_stored = _store_row(request, file)
-    finally:
-        if not is_stored:
-            blobs.discard(str(file.content.name))
+    if not is_stored:
+        blobs.discard(str(file.content.name))
 
 
 def _store_row(request: McpRequest, file: File) -> bool:

@@ -6,10 +6,12 @@ import pytest
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import InterfaceError, OperationalError
 from django.test.client import BOUNDARY, MULTIPART_CONTENT
 from rest_framework.test import APIClient
 
 from chat.models import ChatMessage, MessageFile, ModelConfig
+from chat.runs import new_files
 from knowledge.files import blobs
 from knowledge.models import Extraction, File, FileKind, Project
 from tests import factories
@@ -493,3 +495,22 @@ class TestSending:
     def test_no_cap_of_waiting_files(self, client: APIClient, settings: Any) -> None:
         settings.MAX_WAITING_FILES_PER_USER = 0
         assert [upload(client).status_code for _ in range(3)] == [201] * 3
+
+
+@pytest.mark.parametrize(
+    ("error", "stays"), [(OperationalError, True), (InterfaceError, True), (ValueError, False)]
+)
+def test_a_content_stays_if_its_row_may_be_committed(
+    client: APIClient, monkeypatch: pytest.MonkeyPatch, error: type[Exception], stays: bool
+) -> None:
+    store_row = new_files.store_row
+
+    def lose_the_reply(*arguments: Any) -> None:
+        store_row(*arguments)
+        raise error
+
+    monkeypatch.setattr(new_files, "store_row", lose_the_reply)
+    client.raise_request_exception = False
+    upload(client)
+    content = str(File.objects.get().content.name)
+    assert default_storage.exists(content) is stays
