@@ -318,6 +318,9 @@ class ResponseEvents:
         for tab in self._in_order(takewhile(self._calls.__contains__, count())):
             before = of_round if self._calls[tab].name in self._functions else of_round - late
             is_put_off = wait is not None and tab not in wait.beside
+            if wait and is_put_off and tab in late and not self._have_ended(wait.beside):
+                # One of the others may ask a question, so that this call belongs to this part, before what follows it.
+                return
             if tab in before or not late or (not is_put_off and self._are_done(before)):
                 yield tab
 
@@ -388,7 +391,10 @@ class ResponseEvents:
 
     def _is_reached(self, wait: Wait) -> bool:
         """Return whether all other calls have ended. One without output was interrupted: the run did not get to wait."""
-        return self._are_done(wait.beside) and all(self._calls[tab].output is not None for tab in wait.beside)
+        return self._are_done(wait.beside) and self._have_ended(wait.beside)
+
+    def _have_ended(self, tabs: Iterable[int]) -> bool:
+        return all(tab in self._calls and self._calls[tab].output is not None for tab in tabs)
 
     def _are_done(self, tabs: Iterable[int]) -> bool:
         return all(tab in self._calls and self._calls[tab].is_done for tab in tabs)

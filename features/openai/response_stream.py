@@ -24,6 +24,7 @@ from chat.transcript.waits import Wait
 from features.openai.response_events import Event, ResponseEnd, ResponseEvents
 
 _LOST: Final = "worker_lost"
+_FINAL: Final = ("response.completed", "response.incomplete", "response.failed")
 # Values of chat.models.ToolCallStatus, of calls that have not ended.
 _WAITING: Final = "waiting"
 _OPEN: Final = ("running", _WAITING)
@@ -64,6 +65,7 @@ class ResponseStream:
         # The events of an attempt that has shown a correction. None of them is sent.
         self._corrected: ResponseEvents | None = None
         self._digests = array("q")  # of all events that were sent
+        self._has_final = False
         self.is_ended = False
         self._current.set_waits(waits)
 
@@ -109,10 +111,17 @@ class ResponseStream:
                 deque(self._corrected.show(placement, obj), maxlen=0)
             self._current = before
 
-    def end(self, ended: ResponseEnd) -> Iterator[EncodedEvent]:
+    def end(self, ended: ResponseEnd, stored: Callable[[], Iterator[EncodedEvent]]) -> Iterator[EncodedEvent]:
+        """Yield the events that are left.
+
+        stored: returns those of the stored response. An attempt that was stopped before it has shown again what stands
+        before this part has no events of it.
+        """
         if self.is_ended:
             return
         yield from self._send(self._current.end(ended), ended)
+        if not self._has_final:
+            yield from self._send((event.members for event in stored()), ended)
         self.is_ended = True
 
     def _events_of(self, entry: p.Packet | p.Snapshot) -> Iterator[Event]:
@@ -152,6 +161,7 @@ class ResponseStream:
                     raise _ContradictionFound
             else:
                 self._digests.append(digest)
+                self._has_final = encoded.type in _FINAL
                 self._shown = self._current
                 yield encoded
 

@@ -358,7 +358,7 @@ def replay(part: ResponsePart) -> Iterator[EncodedEvent]:
     for line in lines:
         yield from stream.feed(p.decode_log_entry(line))
     if not part.end:
-        yield from stream.end(describe_end(part))
+        yield from stream.end(describe_end(part), lambda: iter(()))
 
 
 def present_response(part: ResponsePart) -> dict[str, Any]:

@@ -24,9 +24,8 @@ from chat.models import Run
 from chat.protocol import wire as p
 from chat.protocol.errors import ApiError
 from features.openai.authentication import read_bearer
-from features.openai.response_events import ResponseEnd
 from features.openai.response_parts import ResponsePart
-from features.openai.response_stream import EncodedEvent, may_wait
+from features.openai.response_stream import EncodedEvent, ResponseStream, may_wait
 from features.openai.responses import describe_end, open_stream, present_response, replay
 from knowledge.idle_connection import return_idle_connection
 from web.rest.api_view import current_user
@@ -108,7 +107,7 @@ async def _follow(reader: Reader, part: ResponsePart) -> AsyncGenerator[EncodedE
             for event in stream.feed(entry):
                 yield event
             if isinstance(entry, p.Packet) and isinstance(entry.obj, p.Stop):
-                for event in stream.end(await in_thread(_load_end, part)):
+                for event in await in_thread(_end_stream, stream, part):
                     yield event
             if stream.is_ended:
                 return
@@ -178,8 +177,9 @@ def _next_block(events: Iterator[EncodedEvent]) -> list[EncodedEvent]:
     return block
 
 
-def _load_end(part: ResponsePart) -> ResponseEnd:
-    return describe_end(_load_ended(part))
+def _end_stream(stream: ResponseStream, part: ResponsePart) -> list[EncodedEvent]:
+    ended = _load_ended(part)
+    return list(stream.end(describe_end(ended), lambda: replay(ended)))
 
 
 def _load_ended(part: ResponsePart) -> ResponsePart:

@@ -169,12 +169,19 @@ class RoundRunner:
             self.rows = await self.deps.store.begin(new)
         self.emitter.calls_are_stored()
         self.emitter.open_round(self._start.after_calls)
-        self.emitter.show(Blocks.round, len(calls))
-        for tab, call in enumerate(calls):
+        self._show_round()
+
+    def _show_round(self) -> None:
+        """Show the calls, and at once what those that have ended returned: a stop may come before anything else runs."""
+        self.emitter.show(Blocks.round, len(self.calls))
+        for tab, call in enumerate(self.calls):
             stored = self._shown(tab, call)
             self.emitter.show(show_call, tab, stored)
             if call.needs_approval:
                 self.emitter.show(Blocks.approval_required, tab, stored, call.present_asked())
+        for tab, ended in enumerate(self.resumed.calls if self.resumed else ()):
+            if ended.response:
+                self.emitter.show(show_outcome, tab, ended)
 
     @contextmanager
     def context(self, tab: int) -> Iterator[ToolContext]:
@@ -198,29 +205,27 @@ class RoundRunner:
     async def finished(self, tab: int, result: CallResult) -> None:
         if result.documents:
             self.note_found()
-        resumed = self.resumed.calls[tab] if self.resumed else None
-        if resumed and resumed.response:
-            shown = resumed
-        else:
-            row, call = self.rows[tab], self.calls[tab]
-            # The report of an agent tool is stored as far as it was written.
-            report = self._inner[tab].latest if tab in self._inner else Utterance()
-            await self.deps.store.finish(row, result, AgentReport(report.text, report.reasoning))
-            self.emitter.state.close_report(row)
-            # Calls under a name that a model has made up are not counted.
-            if call.tool and result.facts.duration_ms is not None:
-                self.deps.on_tool_call(call.tool.name, result.status, result.facts.duration_ms / 1000)
-            ran = self._shown(tab, _as_it_ran(call, result))
-            if result.arguments is not None:
-                self.emitter.show(Blocks.tool_arguments, tab, ran.arguments, ran.id)
-            shown = replace(
-                ran,
-                response=result.response,
-                documents=result.documents,
-                images=result.images,
-                status=result.status,
-                facts=result.facts,
-            )
+        if self.resumed and self.resumed.calls[tab].response:
+            return  # shown with the round
+        row, call = self.rows[tab], self.calls[tab]
+        # The report of an agent tool is stored as far as it was written.
+        report = self._inner[tab].latest if tab in self._inner else Utterance()
+        await self.deps.store.finish(row, result, AgentReport(report.text, report.reasoning))
+        self.emitter.state.close_report(row)
+        # Calls under a name that a model has made up are not counted.
+        if call.tool and result.facts.duration_ms is not None:
+            self.deps.on_tool_call(call.tool.name, result.status, result.facts.duration_ms / 1000)
+        ran = self._shown(tab, _as_it_ran(call, result))
+        if result.arguments is not None:
+            self.emitter.show(Blocks.tool_arguments, tab, ran.arguments, ran.id)
+        shown = replace(
+            ran,
+            response=result.response,
+            documents=result.documents,
+            images=result.images,
+            status=result.status,
+            facts=result.facts,
+        )
         self.emitter.show(show_outcome, tab, shown)
 
     async def asked(self, tab: int, question: AnyQuestion) -> None:

@@ -109,7 +109,7 @@ def events_of(entries: Sequence[Any], ended: ResponseEnd = COMPLETED) -> list[Ev
     encoded = [*reading.begin()]
     for entry in entries:
         encoded += reading.feed(entry)
-    encoded += reading.end(ended)
+    encoded += reading.end(ended, lambda: iter(()))
     events = [json.decode(event.data) for event in encoded]
     assert [event["sequence_number"] for event in events] == list(range(len(events)))
     return events

@@ -25,7 +25,7 @@ from chat.transcript.rebuild import (
 from chat.transcript.waits import Asked, Beside, Wait, find_waits
 from features.openai.part_ends import find_ends, name_request
 from features.openai.response_events import FROM_THE_FIRST, Event, ResponseEnd, ResponseEvents
-from features.openai.response_stream import ResponseStream
+from features.openai.response_stream import EncodedEvent, ResponseStream
 from tests.features.openai.test_response_events import COMPLETED, RESPONSE, RUN, TEXTS, check, packets
 
 pytestmark = pytest.mark.pure
@@ -215,9 +215,11 @@ class Worker:
             yield from show_call(blocks, tab, call.shown())
             if call.is_waiting:
                 yield from blocks.approval_required(tab, call.shown(), {})
-        running = [
-            tab for tab, call in enumerate(each.calls) if not call.is_waiting and call.name != FUNCTION
-        ]
+        own = [tab for tab, call in enumerate(each.calls) if not call.is_waiting and call.name != FUNCTION]
+        ended = [tab for tab in own if each.calls[tab].has_ended]
+        for tab in ended:
+            yield from show_outcome(blocks, tab, each.calls[tab].shown())
+        running = sorted({*own} - {*ended})
         self._open = blocks, number, is_first
         for tab in self.draw(st.permutations(running)):
             yield from self._carry_out(blocks, number, tab)
@@ -334,27 +336,34 @@ def stream(part: int, waits: Sequence[Wait] = ()) -> ResponseStream:
     return ResponseStream(lambda: ResponseEvents(RUN, RESPONSE, names, FROM_THE_FIRST, part), waits)
 
 
-def read_live(part: int, log: Sequence[Shown], ended: ResponseEnd) -> list[Event]:
+def read_live(part: int, log: Sequence[Shown], worker: Worker) -> list[Event]:
     reading = stream(part)
     encoded = [*reading.begin()]
     for entry, waits in log:
         if reading.has_asked(entry):
             reading.set_waits(waits)
         encoded += reading.feed(entry)
-    encoded += reading.end(ended)
+    encoded += reading.end(
+        worker.ended, lambda: replayed(part, worker.rebuilt(), worker.waits(), worker.ended)
+    )
     return [json.decode(event.data) for event in encoded]
+
+
+def replayed(
+    part: int, entries: Sequence[p.Packet], waits: Sequence[Wait], ended: ResponseEnd | None
+) -> Iterator[EncodedEvent]:
+    reading = stream(part, waits)
+    yield from reading.begin()
+    for entry in entries:
+        yield from reading.feed(entry)
+    if ended:
+        yield from reading.end(ended, lambda: iter(()))
 
 
 def replay(
     part: int, entries: Sequence[p.Packet], waits: Sequence[Wait], ended: ResponseEnd | None
 ) -> list[Event]:
-    reading = stream(part, waits)
-    encoded = [*reading.begin()]
-    for entry in entries:
-        encoded += reading.feed(entry)
-    if ended:
-        encoded += reading.end(ended)
-    return [json.decode(event.data) for event in encoded]
+    return [json.decode(event.data) for event in replayed(part, entries, waits, ended)]
 
 
 @given(workers(), st.data())
@@ -370,12 +379,10 @@ def test_each_part_has_the_same_events_live_and_later_whoever_dies(
         expected = replay(part, worker.rebuilt(), waits, worker.ended)
         check(expected)
         items += expected[-1]["response"]["output"]
-        assert read_live(part, log, worker.ended) == expected
+        assert read_live(part, log, worker) == expected
         # Who comes later reads from the beginning of an attempt.
         attempt = data.draw(st.integers(1, worker.attempt))
-        assert (
-            read_live(part, [line for line in log if line.entry.attempt >= attempt], worker.ended) == expected
-        )
+        assert read_live(part, [line for line in log if line.entry.attempt >= attempt], worker) == expected
         if part < len(ends):
             requests = expected[-1]["response"]["output"][-len(ends[part].asked) :]
             assert {item["type"] for item in requests} == {"mcp_approval_request"}
