@@ -23,12 +23,13 @@ from chat.sessions import deletion
 MAX_SESSIONS: Final = 100
 
 
-def change_sessions(owner: User, ids: Sequence[UUID], action: str) -> None:
-    """Apply `action`, a name of ACTIONS, to the sessions with these distinct ids.
+def change_sessions(owner: User, ids: Sequence[UUID], action: str) -> Sequence[Session]:
+    """Apply `action`, a name of ACTIONS, to the sessions with these distinct ids; return those that `restore` has left in
+    the trash: deleted messages, which belong to another session (chat/turns/deletion.py).
 
     Raises ApiError if the owner has no such session, or for `restore` none in the trash; then nothing was changed.
     """
-    ACTIONS[action](owner, ids)
+    return ACTIONS[action](owner, ids) or ()
 
 
 def _set_archived(owner: User, ids: Sequence[UUID], *, is_archived: bool) -> None:
@@ -59,12 +60,14 @@ def _delete_for_good(session: Session) -> None:
         deletion.delete_for_good(session)
 
 
-def _restore(owner: User, ids: Sequence[UUID]) -> None:
+def _restore(owner: User, ids: Sequence[UUID]) -> Sequence[Session]:
     with transaction.atomic():
-        _lock(Session.with_trash.visible_to(owner).in_trash(), ids)
-        Session.with_trash.filter(pk__in=ids).restore()
-        for session in annotate_sessions(Session.objects.filter(pk__in=ids)):
+        locked = _lock(Session.with_trash.visible_to(owner).in_trash(), ids)
+        whole = [session.pk for session in locked if session.part_of is None]
+        Session.with_trash.filter(pk__in=whole).restore()
+        for session in annotate_sessions(Session.objects.filter(pk__in=whole)):
             session_list.publish_row(session)
+    return [session for session in locked if session.part_of]
 
 
 def _lock(sessions: SessionQuerySet, ids: Sequence[UUID]) -> list[Session]:
@@ -75,7 +78,7 @@ def _lock(sessions: SessionQuerySet, ids: Sequence[UUID]) -> list[Session]:
     return locked
 
 
-ACTIONS: Final[dict[str, Callable[[User, Sequence[UUID]], None]]] = {
+ACTIONS: Final[dict[str, Callable[[User, Sequence[UUID]], Sequence[Session] | None]]] = {
     "archive": partial(_set_archived, is_archived=True),
     "unarchive": partial(_set_archived, is_archived=False),
     "delete": _delete,

@@ -1,6 +1,7 @@
 """Views of sessions: create, list, search, update, delete, mark as seen, fork, change several at once."""
 
 from collections.abc import Collection
+from contextlib import suppress
 from typing import Annotated, Any
 from uuid import UUID
 
@@ -22,6 +23,7 @@ from chat.sessions.bulk import ACTIONS, MAX_SESSIONS, change_sessions
 from chat.sessions.forking import MAX_TITLE, fork_session
 from chat.sessions.settings import SettingsBody, Tags, create_session, edit_session
 from chat.transcript.answer_settings import OptionsBody
+from chat.turns.deletion import put_back
 from chat.turns.knowledge_bases import choose_bases
 from chat.turns.request import Tools
 from knowledge.models import Project
@@ -243,5 +245,7 @@ class BulkView(StrictAPIView):
     def post(self, request: Request) -> Response:
         """Archive, delete or restore several sessions: all of them, or none with 404 `session_not_found`."""
         body = self.parse(BulkBody)
-        change_sessions(current_user(request), body.ids, body.action)
+        for part in change_sessions(current_user(request), body.ids, body.action):
+            with suppress(ApiError):  # gone meanwhile
+                put_back(part) or deletion.restore_session(part)
         return Response(status=status.HTTP_204_NO_CONTENT)

@@ -92,6 +92,19 @@ def test_what_is_put_back_is_as_it_was_and_the_part_is_gone(talk: Talk) -> None:
         assert not Session.with_trash.filter(pk=part).exists()
 
 
+def test_of_several_each_is_put_back_to_its_place(talk: Talk) -> None:
+    client, session, turns = talk
+    before = read(client, session)
+    part = delete(client, turns[1]["user_message"])
+    other = client.post("/api/sessions/", {}, format="json").json()["id"]
+    assert client.delete(f"/api/sessions/{other}/").status_code == 204
+    body = {"ids": [part, other], "action": "restore"}
+    assert client.post("/api/sessions/bulk/", body, format="json").status_code == 204
+    assert read(client, session) == before
+    assert client.get("/api/trash/").json()["results"] == []
+    assert {row["id"] for row in client.get("/api/sessions/").json()["results"]} == {session, other}
+
+
 def test_the_first_question_leaves_a_chat_that_can_be_begun_again(talk: Talk) -> None:
     client, session, turns = talk
     part = delete(client, turns[0]["user_message"])
