@@ -72,10 +72,11 @@ def repeats_request(text: str, words: int, conversation: Iterable[str]) -> bool:
 
     words: the limit that the request names.  conversation: texts that the answer may repeat.
     """
-    if "previous_summary" in text.casefold() or _ECHOES.finds([text]):
+    if _ECHOES.finds([text]):
         return True
-    limit = re.compile(rf"\b{words}\W+words\b", re.IGNORECASE)
-    return bool(limit.search(text)) and not any(limit.search(message) for message in conversation)
+    named = re.compile(rf"\b{words}\W+words\b|previous_summary", re.IGNORECASE)
+    said = {found.casefold() for message in conversation for found in named.findall(message)}
+    return any(found.casefold() not in said for found in named.findall(text))
 
 
 def to_messages(entries: Sequence[Entry], renderer: MessageRenderer) -> list[Message]:

@@ -91,7 +91,9 @@ def read_form(asked: Mapping[str, Any]) -> dict[str, Any]:
         raise FormInvalid("A form is an object with properties.")
     if len(properties) > MAX_PROPERTIES:
         raise FormInvalid(f"A form has at most {MAX_PROPERTIES} properties.")
-    if not isinstance(required, list) or not set(map(str, required)) <= properties.keys():
+    if not isinstance(required, list) or not all(
+        isinstance(name, str) and name in properties for name in required
+    ):
         raise FormInvalid("Required is a list of properties.")
     read = {name: _read_property(name, given) for name, given in properties.items()}
     form = {"type": "object", "properties": read, "required": list(required)}

@@ -88,13 +88,13 @@ class Watchdog:
         if not logs:
             return
         latest = dict(zip(logs, await positions(logs), strict=True))
-        behind = [(one, feed) for one, feed in silent if (latest[_log(one, feed)] or START) > feed.cursor]
+        behind = {feed for one, feed in silent if (latest[_log(one, feed)] or START) > feed.cursor}
         # A log with nothing newer may have been lost before its `stop`; the database has the run's status.
-        quiet = {feed.name for one, feed in silent if (one, feed) not in behind and feed.name != "-"}
+        quiet = {feed.name for _, feed in silent if feed not in behind and feed.name != "-"}
         ended = await in_thread(find_ended, quiet) if quiet else set()
         for subscription, feed in silent:
             feed.checked_at = max(feed.checked_at, now)
-            if (subscription, feed) in behind or feed.name in ended:
+            if feed in behind or feed.name in ended:
                 subscription.heal(feed)
 
     async def _send_queue_positions(self, now: float) -> None:

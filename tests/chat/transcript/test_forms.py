@@ -142,6 +142,7 @@ def test_a_form_keeps_what_forms_may_have_and_nothing_else() -> None:
         ({"type": "object", "properties": {"a": CITY}, "required": ["b"]}, "list of properties"),
         ({"type": "object", "properties": {"a": CITY}, "required": "a"}, "list of properties"),
         ({"type": "object", "properties": {"a": CITY}, "required": [["a"]]}, "list of properties"),
+        ({"type": "object", "properties": {"1": CITY}, "required": [1]}, "list of properties"),
         ({"type": "object", "properties": {str(n): CITY for n in range(MAX_PROPERTIES + 1)}}, "at most 50"),
         ({"type": "object", "properties": {"a": CITY | {"title": "?" * MAX_CHARACTERS}}}, "characters"),
     ],
