@@ -121,6 +121,7 @@ function entry(item, close) {
 
 /** @param {KeyboardEvent} event @param {HTMLElement} menu */
 function onKey(event, menu) {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
   const entries = entriesOf(menu);
   const next = target(event.key, entries, entries.indexOf(/** @type {HTMLButtonElement} */ (document.activeElement)));
   if (event.key === "Tab") menu.hidePopover();

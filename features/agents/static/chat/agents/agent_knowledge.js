@@ -148,6 +148,7 @@ export class AgentKnowledge {
     for (const file of files) {
       const key = randomId();
       this.files.set(key, { file, entry: { ...entryOfUpload(key, file), state: "ready" } });
+      this.uploads?.upload(key, file);
     }
     this.#show();
   }

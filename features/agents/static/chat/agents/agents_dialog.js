@@ -120,11 +120,11 @@ class AgentsDialog {
     const { form } = this;
     button.disabled = true;
     await this.#attempt(async () => {
-      const fields = form.value; // throws before anything is sent
-      if (!(await form.knowledge.send(fields.name)))
+      // Throws before anything is sent.
+      if (!(await form.knowledge.send(form.value.name)))
         throw { message: t("Some files were refused. Remove them, or try again.") };
       if (this.form !== form) return form.knowledge.abandon(); // left meanwhile
-      const body = { ...fields, knowledge_bases: form.knowledge.value };
+      const body = { ...form.value, knowledge_bases: form.knowledge.value };
       if (form.id) await api.call("PATCH", `agents/${form.id}/`, body);
       else form.id = (await api.call("POST", "agents/", body)).id;
       form.knowledge.confirm();

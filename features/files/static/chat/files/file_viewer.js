@@ -41,6 +41,8 @@ export class FileViewer {
     /** What to revoke. */
     this.address = "";
     this.isClosed = false;
+    /** How often a view was chosen: one that is read meanwhile is not shown. */
+    this.view = 0;
     this.facts = h("p", { class: "hint" });
     this.views = h("div", { class: "view-choice", role: "group", "aria-label": t("View"), hidden: true });
     /** @type {FileInfo|undefined} */
@@ -129,8 +131,9 @@ export class FileViewer {
     });
     /** @param {HTMLElement} chosen @param {() => Promise<void>} show */
     const choose = (chosen, show) => {
+      const view = (this.view += 1);
       buttons.forEach((button) => button.setAttribute("aria-pressed", String(button === chosen)));
-      show().catch((error) => this.#problem(error));
+      show().catch((error) => view === this.view && this.#problem(error));
     };
     this.views.replaceChildren(...buttons);
     this.views.hidden = false;
@@ -138,12 +141,14 @@ export class FileViewer {
   }
 
   async #pages() {
+    const { view } = this;
     if (!this.address) {
       const content = await readContent(this.at);
       if (this.isClosed) return;
       // Of this type whatever the server says: nothing else may be shown as a document of the page's origin.
-      this.address = URL.createObjectURL(new Blob([content], { type: PDF }));
+      this.address ||= URL.createObjectURL(new Blob([content], { type: PDF }));
     }
+    if (view !== this.view) return;
     this.#show(
       h("iframe", {
         class: "file-pages",
@@ -154,8 +159,9 @@ export class FileViewer {
   }
 
   async #text() {
+    const { view } = this;
     const text = await readText(this.at);
-    if (this.isClosed) return;
+    if (this.isClosed || view !== this.view) return;
     if (!text.trim()) return this.#show(h("p", { class: "hint" }, t("There is no text in this file.")));
     const { elements, place, shown } = textView(text, { passage: this.passage, hasPages: this.isPdf });
     this.page = place && this.isPdf ? pageAt(text, place.from) : null;

@@ -54,6 +54,7 @@ export class ProjectView {
   receive(frame) {
     this.files.receive(frame);
     this.chats.receive(frame);
+    if (frame.type === "project_deleted") this.instructions.forget(frame.project);
   }
 }
 
@@ -155,6 +156,11 @@ class InstructionsForm {
     // While it is edited the field is right.
     if (isOther || !this.unsaved.has(project.id)) this.#set(text);
     this.#showState();
+  }
+
+  /** It was deleted. @param {string} project */
+  forget(project) {
+    this.unsaved.delete(project);
   }
 
   /** @param {string} text */
