@@ -40,9 +40,10 @@ def encode_file(file: File) -> bytes:
 
 def publish_processing(file: File) -> None:
     """Publish that a file's text is going to be extracted: of a new file, for other tabs, or again. At most once."""
+    encoded = _encode(file)
     try:
         for channel in _channels(file):
-            sync_redis().publish(channel, _encode(file))
+            sync_redis().publish(channel, encoded)
     except RedisError as error:
         logger.warning("file %s: that it is processed is not published: %s", file.pk, error)
 

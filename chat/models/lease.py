@@ -132,7 +132,7 @@ class Leased(models.Model):
     owner = models.BigIntegerField(null=True, blank=True)
     beat_at = models.DateTimeField(null=True, blank=True)
     lease_until = models.DateTimeField(null=True, blank=True)
-    # When it began to wait for a worker: created, released or taken from a dead owner.
+    # When it began to wait for a worker, for the last time: created, continued, released or taken from a dead owner.
     queued_at = models.DateTimeField(db_default=Now())
 
     class Meta:

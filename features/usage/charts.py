@@ -112,7 +112,8 @@ def draw_lines(title: str, days: Sequence[date], series: Series) -> Chart:
             if day in values
         ]
         if len(points) == 1:
-            label = f"{name} {_format_number(next(iter(values.values())))}"
+            [value] = [values[day] for day in days if day in values]
+            label = f"{name} {_format_number(value)}"
             chart.marks.append(_mark_point(*points[0], tone, label))
         chart.lines.append((tone, " ".join(f"{x:.1f},{y:.1f}" for x, y in points)))
     return chart

@@ -134,6 +134,7 @@ def _without_details(end: RunOutcome) -> RunOutcome:
         reasoning=storable(end.reasoning),
         error=end.error,
         finish=Finish(end.finish.reason if end.finish.is_cut else ""),
+        hands_over=end.hands_over,
     )
 
 

@@ -99,8 +99,7 @@ export function stepFrom(layout, from, key) {
   }
 }
 
-/** The next one in the same row: a sibling, or on a neighbouring branch. */
-/** @param {Place[]} steps @param {Place} from @param {1|-1} direction */
+/** The next one in the same row: a sibling, or on a neighbouring branch. @param {Place[]} steps @param {Place} from @param {1|-1} direction */
 function beside(steps, from, direction) {
   const next = steps[steps.indexOf(from) + direction];
   return next && next.y === from.y ? next : null;
