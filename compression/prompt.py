@@ -75,8 +75,8 @@ def repeats_request(text: str, words: int, conversation: Iterable[str]) -> bool:
     if _ECHOES.finds([text]):
         return True
     named = re.compile(rf"\b{words}\W+words\b|previous_summary", re.IGNORECASE)
-    said = {found.casefold() for message in conversation for found in named.findall(message)}
-    return any(found.casefold() not in said for found in named.findall(text))
+    own_words = {match.casefold() for message in conversation for match in named.findall(message)}
+    return any(match.casefold() not in own_words for match in named.findall(text))
 
 
 def to_messages(entries: Sequence[Entry], renderer: MessageRenderer) -> list[Message]:

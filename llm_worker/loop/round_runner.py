@@ -218,7 +218,7 @@ class RoundRunner:
         ran = self._shown(tab, _as_it_ran(call, result))
         if result.arguments is not None:
             self.emitter.show(Blocks.tool_arguments, tab, ran.arguments, ran.id)
-        shown = replace(
+        outcome = replace(
             ran,
             response=result.response,
             documents=result.documents,
@@ -226,7 +226,7 @@ class RoundRunner:
             status=result.status,
             facts=result.facts,
         )
-        self.emitter.show(show_outcome, tab, shown)
+        self.emitter.show(show_outcome, tab, outcome)
 
     async def asked(self, tab: int, question: AnyQuestion) -> None:
         call = replace(self.calls[tab], question=question)

@@ -88,7 +88,9 @@ class Watchdog:
         if not logs:
             return
         latest = dict(zip(logs, await positions(logs), strict=True))
-        behind = {feed for one, feed in silent if (latest[_log(one, feed)] or START) > feed.cursor}
+        behind = {
+            feed for subscription, feed in silent if (latest[_log(subscription, feed)] or START) > feed.cursor
+        }
         # A log with nothing newer may have been lost before its `stop`; the database has the run's status.
         quiet = {feed.name for _, feed in silent if feed not in behind and feed.name != "-"}
         ended = await in_thread(find_ended, quiet) if quiet else set()
