@@ -12,7 +12,7 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import ReadOnlyError
 from rest_framework.test import APIClient
 
-from chat.models import ChatMessage
+from chat.models import ChatMessage, Session, TokenScope, Turn
 from chat.models.session import SessionQuerySet
 from tests import factories
 from tests.connection_settings import connection_settings
@@ -96,6 +96,7 @@ def test_every_answer_names_its_request(db: None, sent: str, kept: bool) -> None
     assert response["X-Request-ID"]
 
 
+@pytest.mark.django_db(transaction=True)
 def test_nothing_is_stored_while_redis_is_away(client: APIClient, session: str, settings: Any) -> None:
     from chat.runs import task_queue
 
@@ -155,12 +156,35 @@ def test_not_ready_while_redis_accepts_no_writes(db: None, full_redis: None) -> 
     assert (body["status"], body["redis"]) == ("unavailable", "unavailable")
 
 
+@pytest.mark.django_db(transaction=True)
 def test_nothing_is_stored_while_redis_accepts_no_writes(
     client: APIClient, session: str, full_redis: None
 ) -> None:
     response = factories.send_turn(client, session)
     assert (response.status_code, response.json()["code"]) == (503, "stream_unavailable")
     assert factories.message_texts(client, session) == []
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/v1/responses", {"model": "quick", "input": "Why?"}),
+        ("/v1/chat/completions", {"model": "quick", "messages": [{"role": "user", "content": "Why?"}]}),
+        (
+            "/agui",
+            {"threadId": "t", "runId": "r", "messages": [{"id": "m", "role": "user", "content": "Why?"}]},
+        ),
+    ],
+)
+def test_no_other_protocol_stores_a_turn_while_redis_accepts_no_writes(
+    session: str, full_redis: None, path: str, body: dict[str, Any]
+) -> None:
+    _, token = TokenScope.objects.create_token(Session.objects.get(pk=session).owner)
+    program = APIClient(headers={"Authorization": f"Bearer {token}"})
+    response = program.post(path, body, format="json")
+    assert (response.status_code, b"stream_unavailable" in response.content) == (503, True)
+    assert not Turn.objects.exists()
 
 
 @pytest.mark.django_db(transaction=True)
