@@ -10,7 +10,6 @@ from typing import Any, Final
 
 from celery import current_app
 from django.conf import settings
-from django.db import transaction
 from kombu.exceptions import ChannelError, OperationalError
 from redis import Redis
 from redis.backoff import NoBackoff
@@ -43,10 +42,7 @@ def describe_outage(error: Exception) -> str:
 
 def check_reachable() -> None:
     """Raise ApiError if Redis accepts no packets.
-    Called before a turn is stored whose packets could not be delivered. In a transaction, whoever began it has called it.
-    """
-    if transaction.get_connection().in_atomic_block:
-        return
+    Called before a turn is stored whose packets could not be delivered."""
     try:
         check_writable()
     except RedisError:

@@ -13,7 +13,6 @@ from chat.models import Agent, Approval, ChatMessage, MessageFile, Role, Run, To
 from chat.protocol.body import parse_id
 from chat.protocol.errors import ApiError
 from chat.protocol.states import LIVE
-from chat.runs.task_queue import check_reachable
 from chat.turns.approvals import ApprovalBody, decide, get_approval
 from chat.turns.current_branch import lock_session
 from chat.turns.regeneration import RegenerationBody
@@ -175,7 +174,6 @@ class _Thread:
         news = self._read()
         parsed, previous = news.parsed, news.previous
         files = stored_files(self._caller, parsed.conversation.exchanges, parsed.inline)
-        check_reachable()
         with named_as_sent(_FIELDS), files, transaction.atomic():
             question = (
                 previous.turn.user_message if previous and parsed.conversation.outputs else news.question

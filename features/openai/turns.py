@@ -13,7 +13,6 @@ from chat.log.stream import ENDED_TTL_S
 from chat.models import ChatMessage, MessageFile, Role, Run, Session, ToolCall, ToolCallImage, Turn
 from chat.models.tool_call import NO_OUTPUT, ToolCallStatus
 from chat.protocol.errors import ApiError
-from chat.runs.task_queue import check_reachable
 from chat.sessions.deletion import delete_for_good
 from chat.sessions.forking import renewed
 from chat.sessions.portable import format as f
@@ -99,7 +98,6 @@ def start_run(
     run, agent = None, session.agent_id
     try:
         turn_body.models = turn_body.models or [next_model(session)]
-        check_reachable()
         with transaction.atomic():
             started = start_turn(session, turn_body)
             if is_new and session.agent_id != agent:
@@ -126,7 +124,6 @@ def answer_calls(
     """
     rows = list(ToolCall.objects.filter(run=previous))
     _check_outputs(previous, rows, outputs)
-    check_reachable()
     with transaction.atomic():
         started = regenerate_turn(previous.turn.user_message, request, instructions)
         return _begin(started, *_copy_rounds(previous, rows, outputs), tools)
@@ -153,7 +150,6 @@ def answer_again(
     question: ChatMessage, request: RegenerationBody, tools: CallerTools, instructions: str
 ) -> Run:
     """Start another answer to a question. Raises ApiError."""
-    check_reachable()
     with transaction.atomic():
         return _begin(regenerate_turn(question, request, instructions), [], [], tools)
 
