@@ -74,9 +74,9 @@ def repeats_request(text: str, words: int, conversation: Iterable[str]) -> bool:
     """
     if _ECHOES.finds([text]):
         return True
-    named = re.compile(rf"\b{words}\W+words\b|previous_summary", re.IGNORECASE)
-    own_words = {match.casefold() for message in conversation for match in named.findall(message)}
-    return any(match.casefold() not in own_words for match in named.findall(text))
+    messages = list(conversation)
+    of_request = (re.compile(named, re.IGNORECASE) for named in (rf"\b{words}\W+words\b", "previous_summary"))
+    return any(named.search(text) and not any(map(named.search, messages)) for named in of_request)
 
 
 def to_messages(entries: Sequence[Entry], renderer: MessageRenderer) -> list[Message]:

@@ -1845,7 +1845,7 @@ interface WebhookAnswer {
 }
 
 interface WebhookBody {
-  /** Is sent a POST for each answer that has ended. It leads to a public server. */
+  /** Is sent a POST for each answer that has ended, or asks for approvals. It leads to a public server. */
   url: string;
   is_enabled?: boolean;
 }

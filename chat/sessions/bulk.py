@@ -67,7 +67,9 @@ def _restore(owner: User, ids: Sequence[UUID]) -> Sequence[Session]:
         Session.with_trash.filter(pk__in=whole).restore()
         for session in annotate_sessions(Session.objects.filter(pk__in=whole)):
             session_list.publish_row(session)
-    return [session for session in locked if session.part_of]
+    # What was deleted last may be of what was deleted before it.
+    parts = [session for session in locked if session.part_of]
+    return sorted(parts, key=lambda part: str(part.deleted_at), reverse=True)
 
 
 def _lock(sessions: SessionQuerySet, ids: Sequence[UUID]) -> list[Session]:

@@ -47,7 +47,9 @@ class WebhookBody(Body):
     url: Annotated[
         str,
         Meta(max_length=MAX_URL_CHARACTERS),
-        doc("Is sent a POST for each answer that has ended. It leads to a public server."),
+        doc(
+            "Is sent a POST for each answer that has ended, or asks for approvals. It leads to a public server."
+        ),
     ]
     is_enabled: bool = True
 

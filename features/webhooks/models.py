@@ -1,6 +1,6 @@
-"""Webhook: a URL that is told when answers of its owner have ended. WebhookDelivery: an event that it is still to be told.
+"""Webhook: a URL that is told when answers of its owner have ended, or ask for approvals. WebhookDelivery: an event that it is still to be told.
 
-A delivery is written with the end of its run, so that no crash loses it, and is deleted when it has arrived.
+A delivery is written with what it tells, so that no crash loses it, and is deleted when it has arrived.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """WebhookWorker: tells webhooks what they are to be told, beside the runs of a worker process.
 
-Each process looks for due deliveries every few seconds, and at once when a turn has ended: a lost message, a dead
+Each process looks for due deliveries every few seconds, and at once when there is one: a lost message, a dead
 process and a retry are the same to it. A webhook is told one event at a time by a process, so that a slow one delays
 its own events alone.
 """

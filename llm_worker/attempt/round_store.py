@@ -246,18 +246,18 @@ def store_images(run: Run, returned: ReturnedImages) -> bool:
     """
     files = [_row_of(run, returned, number) for number in range(1, len(returned.contents) + 1)]
     stored: list[str] = []
-    is_stored = False
     try:
-        for file, content in zip(files, returned.contents, strict=True):
-            file.content.name = blobs.store(BytesIO(content), blobs.upload_path(file.pk))
-            stored.append(str(file.content.name))
-        is_stored = _store_rows(run, returned.row, files)
+        with blobs.discarded_on_failure(stored):
+            for file, content in zip(files, returned.contents, strict=True):
+                file.content.name = blobs.store(BytesIO(content), blobs.upload_path(file.pk))
+                stored.append(str(file.content.name))
+            is_stored = _store_rows(run, returned.row, files)
     except (OSError, ApiError) as error:
         logger.warning("tool call %s: its images are not stored: %s", returned.row, error)
-    finally:
-        if not is_stored:
-            for path in stored:
-                blobs.discard(path)
+        return False
+    if not is_stored:
+        for path in stored:
+            blobs.discard(path)
     reach("after_tool_images_stored")
     return is_stored
 

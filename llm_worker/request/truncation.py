@@ -98,7 +98,7 @@ class _Found(NamedTuple):
         )
 
     def _render(self, documents: Sequence[Mapping[str, Any]], note: str) -> str:
-        own = self.others.get("note", "")
+        own = self.others.get("note") or ""
         notes = " ".join(filter(None, (own if isinstance(own, str) else json.dumps(own), note.strip())))
         members = {"documents": documents, **self.others, **({"note": notes} if notes else {})}
         return json.dumps(members, ensure_ascii=False)

@@ -160,6 +160,7 @@ def test_a_summary_of_the_request_is_none(text: str, is_echo: bool) -> None:
 
 def test_what_the_conversation_says_is_no_echo() -> None:
     assert not repeats_request("An essay of 300 words is due.", 300, ["Write me 300 words on tides."])
+    assert not repeats_request("An essay of 300 words is due.", 300, ["Write a 300-words essay."])
     code = "They renamed the variable previous_summary."
     assert not repeats_request(code, 300, ["What is `previous_summary` for?"])
     assert repeats_request(f"{code} It has 300 words.", 300, ["What is `previous_summary` for?"])

@@ -243,7 +243,9 @@ class BulkBody(Body):
 class BulkView(StrictAPIView):
     @documented("sessions_bulk", body=BulkBody, statuses=(204,))
     def post(self, request: Request) -> Response:
-        """Archive, delete or restore several sessions: all of them, or none with 404 `session_not_found`."""
+        """Archive, delete or restore several sessions: all of them, or none with 404 `session_not_found`. Deleted messages
+        among them are then put back one after the other, each into its own session.
+        """
         body = self.parse(BulkBody)
         for part in change_sessions(current_user(request), body.ids, body.action):
             with suppress(ApiError):  # gone meanwhile

@@ -95,10 +95,10 @@ def test_what_is_put_back_is_as_it_was_and_the_part_is_gone(talk: Talk) -> None:
 def test_of_several_each_is_put_back_to_its_place(talk: Talk) -> None:
     client, session, turns = talk
     before = read(client, session)
-    part = delete(client, turns[1]["user_message"])
+    parts = [delete(client, message) for message in (turns[2]["user_message"], turns[1]["user_message"])]
     other = client.post("/api/sessions/", {}, format="json").json()["id"]
     assert client.delete(f"/api/sessions/{other}/").status_code == 204
-    body = {"ids": [part, other], "action": "restore"}
+    body = {"ids": [*parts, other], "action": "restore"}
     assert client.post("/api/sessions/bulk/", body, format="json").status_code == 204
     assert read(client, session) == before
     assert client.get("/api/trash/").json()["results"] == []
