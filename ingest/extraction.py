@@ -183,8 +183,7 @@ def _end(file: File, outcome: Outcome, folder: Path) -> bool:
         reading = replace(outcome.reading, shown_pages=len(pages))
         is_stored = _end_ready(file, found._replace(reading=reading), pages)
     if not is_stored:
-        for path in stored:
-            blobs.discard(path)
+        blobs.discard_all(stored)
     blobs.purge_on_commit()
     return is_stored
 

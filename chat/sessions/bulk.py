@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import timedelta
 from functools import partial
+from operator import attrgetter
 from typing import Final
 from uuid import UUID
 
@@ -69,7 +70,7 @@ def _restore(owner: User, ids: Sequence[UUID]) -> Sequence[Session]:
             session_list.publish_row(session)
     # What was deleted last may be of what was deleted before it.
     parts = [session for session in locked if session.part_of]
-    return sorted(parts, key=lambda part: str(part.deleted_at), reverse=True)
+    return sorted(parts, key=attrgetter("deleted_at"), reverse=True)
 
 
 def _lock(sessions: SessionQuerySet, ids: Sequence[UUID]) -> list[Session]:

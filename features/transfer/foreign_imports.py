@@ -13,7 +13,6 @@ from rest_framework.response import Response
 
 from chat.protocol.errors import ApiError
 from chat.sessions.portable.archive_reader import ZipReader
-from features.transfer import session_archives
 from features.transfer.foreign_exports import export_zip
 from features.transfer.foreign_exports.foreign_importer import (
     ForeignImportAnswer,
@@ -117,6 +116,3 @@ class ForeignFiles:
             return file
         finally:
             upload.close()
-
-    def discard(self, files: Iterable[File]) -> None:
-        session_archives.discard(files)

@@ -1,13 +1,12 @@
 """Import of a session with its files from a zip archive: its body, and the contents, which are treated like uploads."""
 
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from hashlib import sha256
 from typing import IO, Any, Final
 
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.db import DatabaseError
 from django.utils import timezone
 from rest_framework.parsers import BaseParser
 
@@ -62,20 +61,19 @@ def import_archive(user: User, body: IO[bytes]) -> Session:
     The contents are stored before their rows: if the process dies in between, the sweeper deletes them.
     """
     stored: dict[str, File] = {}
+    paths: list[str] = []
     with body, SessionArchive(body, settings.MAX_IMPORT_BYTES) as archive:
         portable = parse(archive.manifest(), timezone.now())
         given = archive.files_of(portable.messages)
         size = sum(placed.file.size or 0 for placed in given.values())
         images = sum(placed.is_image for placed in given.values())
         check_room(user, size, len(given) - images, images)
-        try:
+        with blobs.discarded_on_failure(paths):
             for entry, placed in given.items():
-                stored[entry] = _store_content(user, archive, entry, placed)
+                stored[entry] = file = _store_content(user, archive, entry, placed)
+                paths.append(str(file.content.name))
             reach("after_contents_imported")
             return store_session(user, portable, stored)
-        except BaseException:
-            discard(stored.values())
-            raise
 
 
 def _store_content(user: User, archive: SessionArchive, entry: str, placed: f.PlacedFile) -> File:
@@ -108,17 +106,3 @@ def _unpack(archive: SessionArchive, entry: str, given: f.File, into: UploadedCo
         digest.update(chunk)
     if digest.hexdigest() != given.sha256 or given.size not in (None, into.size):
         raise ApiError("invalid_value", "The content is not what the manifest describes.", field=entry)
-
-
-def discard(files: Iterable[File]) -> None:
-    """Delete contents whose rows were not stored.
-    After a connection was lost during the commit, only the rows tell that.
-    """
-    waiting = {file.pk: str(file.content.name) for file in files}
-    try:
-        kept = set(File.objects.filter(pk__in=waiting).values_list("pk", flat=True))
-    except DatabaseError:
-        return  # the sweeper deletes them
-    for pk, path in waiting.items():
-        if pk not in kept:
-            blobs.discard(path)

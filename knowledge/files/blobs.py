@@ -6,7 +6,7 @@ transactions, a thread holds no database connection while it waits for the stora
 
 import logging
 import time
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from datetime import datetime
 from itertools import chain
@@ -80,6 +80,11 @@ def discard(path: str) -> bool:
     return True
 
 
+def discard_all(paths: Iterable[str]) -> None:
+    for path in paths:
+        discard(path)
+
+
 @contextmanager
 def discarded_on_failure(paths: Sequence[str]) -> Iterator[None]:
     """Delete the blobs if the block fails, which stores the rows that refer to them; `paths` may grow in it.
@@ -92,8 +97,7 @@ def discarded_on_failure(paths: Sequence[str]) -> Iterator[None]:
     except (InterfaceError, OperationalError):
         raise
     except BaseException:
-        for path in paths:
-            discard(path)
+        discard_all(paths)
         raise
 
 

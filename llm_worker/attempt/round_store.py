@@ -256,8 +256,7 @@ def store_images(run: Run, returned: ReturnedImages) -> bool:
         logger.warning("tool call %s: its images are not stored: %s", returned.row, error)
         return False
     if not is_stored:
-        for path in stored:
-            blobs.discard(path)
+        blobs.discard_all(stored)
     reach("after_tool_images_stored")
     return is_stored
 

@@ -13,6 +13,7 @@ from chat.sessions.portable import format as f
 from chat.sessions.portable.importer import check_room
 from features.transfer.foreign_exports.inline_pictures import IN_MARKDOWN, REFERENCE, Picture
 from features.transfer.foreign_exports.tree import LEFT_OUT
+from knowledge.files import blobs
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -70,9 +71,6 @@ class Contents(Protocol):
     def store(self, name: str, content: Iterable[bytes]) -> "File | ApiError":
         """Store the content. Returns its row, which is not stored yet, or the error if the content is refused.
         Raises ApiError if the storage fails."""
-
-    def discard(self, files: "Iterable[File]") -> None:
-        """Delete the contents whose rows were not stored."""
 
 
 class Attached(NamedTuple):
@@ -182,7 +180,8 @@ def attached(owner: "User", portable: f.Portable, taken: Taken, contents: Conten
     if sizes:
         check_room(owner, sum(sizes.values()), len(sizes))
     stored: dict[str, File] = {}
-    try:
+    paths: list[str] = []
+    with blobs.discarded_on_failure(paths):
         entries: dict[Source, str] = {}
         for (number, index), source in taken.sources.items():
             if source in sizes and source not in entries:
@@ -193,10 +192,8 @@ def attached(owner: "User", portable: f.Portable, taken: Taken, contents: Conten
                     problems.append(_refused(portable, number, index, file))
                 else:
                     stored[entries[source]] = file
+                    paths.append(str(file.content.name))
         yield Attached(_with_entries(portable, taken.sources, entries), stored, problems)
-    except BaseException:
-        contents.discard(stored.values())
-        raise
 
 
 def _sizes(portable: f.Portable, taken: Taken, contents: Contents) -> tuple[dict[Source, int], list[Problem]]:

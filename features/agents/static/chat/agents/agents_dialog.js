@@ -120,7 +120,7 @@ class AgentsDialog {
     const { form } = this;
     button.disabled = true;
     await this.#attempt(async () => {
-      // Throws before anything is sent; and below, if it was changed meanwhile.
+      // An invalid field throws here, before anything is sent; below, if it was changed during the upload.
       if (!(await form.knowledge.send(form.value.name)))
         throw { message: t("Some files were refused. Remove them, or try again.") };
       if (this.form !== form) return form.knowledge.abandon(); // left meanwhile
