@@ -117,9 +117,9 @@ class TurnBody(Body):
         if not has_visible_text(self.text):
             self.text = ""
 
-    def check(self) -> None:
+    def check(self, longest_text: int | None = None) -> None:
         """Raise ApiError for a request that no session accepts, once the session is known."""
-        check_text(self.text, may_be_empty=bool(self.files))
+        check_text(self.text, longest_text, may_be_empty=bool(self.files))
         if self.instructions and self.additional_context:
             raise ApiError("invalid_value", "Not beside additional_context.", field="instructions")
         files = self.files or []
@@ -163,9 +163,9 @@ class TurnBody(Body):
         return hashlib.sha256(json.encode(compared, order="sorted")).hexdigest()
 
 
-def check_text(text: str, *, may_be_empty: bool = False) -> None:
+def check_text(text: str, longest: int | None = None, *, may_be_empty: bool = False) -> None:
     """Raise ApiError for a text that no message may have: too long or, unless it may be empty, without visible characters."""
-    most, size = settings.MAX_MESSAGE_CHARACTERS, len(text)
+    most, size = longest or settings.MAX_MESSAGE_CHARACTERS, len(text)
     if not (may_be_empty or has_visible_text(text)):
         raise ApiError("message_empty", field="text")
     if size > most:

@@ -30,12 +30,12 @@ from knowledge.bases import BoundBases
 from knowledge.models import File
 
 
-def start_turn(session: Session, request: TurnBody) -> StartedTurn:
-    """Store a message and its runs, and enqueue them.
+def start_turn(session: Session, request: TurnBody, longest_text: int | None = None) -> StartedTurn:
+    """Store a message and its runs, and enqueue them. longest_text: in characters, if another than people may send.
 
     A repeat of client_message_id returns the turn that was started first. Raises ApiError; then nothing was stored.
     """
-    request.check()
+    request.check(longest_text)
     turn_parts.before_answer(session)
     if _always_needs_lock(session, request):
         repeated = _find_repeated(session, request)  # first: its files may have failed since

@@ -141,7 +141,7 @@ def read_messages(messages: Sequence[Mapping[str, Any]], start: int, previous: U
         with inside("messages"), inside(place):
             role = message["role"]
             if role in _INSTRUCTING:
-                parsed.instructions.append(check_length(_text_content(message), role))
+                parsed.instructions.append(check_length(_text_content(message)))
             elif role == "tool" and _is_output_of(previous, message):
                 _add_output(message, parsed)
             elif place >= start:
@@ -180,7 +180,7 @@ def _add_message(message: Mapping[str, Any], parsed: ToldInput) -> None:
                 )
             conversation.ask(text, files)
         case "assistant":
-            conversation.answer(check_length(_text_content(message), "assistant"))
+            conversation.answer(check_length(_text_content(message)))
             with inside("toolCalls"):
                 add_calls(conversation, message.get("toolCalls"), no_arguments="{}")
         case "tool":

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 from uuid import UUID, uuid5
 
+from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.db.models import Q, QuerySet
 from msgspec import UNSET, UnsetType
@@ -271,7 +272,7 @@ class _Thread:
         self, history: Sequence[Exchange], question: Exchange, body: TurnBody, agent: Agent | None
     ) -> Run:
         """Open the chat of the thread, and ask there."""
-        body.check()
+        body.check(settings.MAX_RUN_CHARACTERS)
         models = body.models or [""]
         session = open_session(self._caller.user, history, model=models[0], agent=agent, id=self._own_pk)
         run = start_run(session, body, question, self._body.caller_tools, is_new=False)

@@ -6,6 +6,7 @@ from contextlib import aclosing
 from functools import partial
 from typing import Any, Final
 
+from django.conf import settings
 from django.http import JsonResponse
 from msgspec import UNSET, UnsetType, json
 
@@ -68,7 +69,7 @@ def start_chat(caller: Caller, body: OpenAIChatBody) -> Run:
     agent = named if isinstance(named, Agent) else None
     with named_as_sent(_FIELDS):
         turn_body = body.turn_body([] if agent else [named.name])
-        turn_body.check()
+        turn_body.check(settings.MAX_RUN_CHARACTERS)
         *history, question = body.exchanges
         tools = body.caller_tools
         with stored_files(caller, body.exchanges, body.inline_files):

@@ -65,7 +65,7 @@ def _parse_message(message: Mapping[str, Any], parsed: ToldInput) -> None:
         content = message.get("content")
         # Clients tell an answer that was stopped, or that failed, before its first word as one without content.
         content = "" if role == "assistant" and content is None else content
-        text = check_length("\n\n".join(filter(None, parse_parts(content, parse_part))), role)
+        text = check_length("\n\n".join(filter(None, parse_parts(content, parse_part))))
         if role == "user" and not (files or has_visible_text(text)):
             raise ApiError("message_empty")
     if role in _INSTRUCTING:

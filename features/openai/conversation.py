@@ -269,9 +269,12 @@ def check_name(field_name: str, value: Any, longest: int) -> str:
     return value
 
 
-def check_length(text: str, role: str = "user") -> str:
-    """Return the text of a message or an output. Raises ApiError if it is longer than the role writes."""
-    most = settings.MAX_RUN_CHARACTERS if role == "assistant" else settings.MAX_MESSAGE_CHARACTERS
+def check_length(text: str) -> str:
+    """Return the text of a message or an output. Raises ApiError if it is longer than an answer can be.
+
+    Programs send whole files.
+    """
+    most = settings.MAX_RUN_CHARACTERS
     if len(text) > most:
         raise ApiError("message_too_long", limit=most, size=len(text))
     return text

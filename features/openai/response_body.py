@@ -120,7 +120,7 @@ def _parse_message(item: Mapping[str, Any], parsed: ToldInput) -> None:
         raise ApiError("field_required", field="content")
     with inside("content"):
         parse_part = partial(_parse_part, files=files, parsed=parsed) if role == "user" else _parse_text_part
-        text = check_length("\n\n".join(filter(None, parse_parts(item["content"], parse_part))), role)
+        text = check_length("\n\n".join(filter(None, parse_parts(item["content"], parse_part))))
     if role in _INSTRUCTING:
         parsed.instructions.append(text)
     elif role == "user":

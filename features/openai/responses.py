@@ -7,6 +7,7 @@ from functools import partial
 from typing import Annotated, Any, Final
 from uuid import UUID
 
+from django.conf import settings
 from django.db import transaction
 from django.db.models import QuerySet
 from msgspec import UNSET, json, structs
@@ -171,7 +172,7 @@ def _ask(
     *history, question = body.exchanges
     tools = body.caller_tools
     turn_body = body.turn_body(models)
-    turn_body.check()
+    turn_body.check(settings.MAX_RUN_CHARACTERS)
     session = _find_session(caller, body, turn_body)
     if session is not None and (history or question.rounds):
         raise ApiError("invalid_value", "A conversation that is stored is not told again.", field="text")

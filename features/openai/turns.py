@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.utils import timezone
@@ -99,7 +100,7 @@ def start_run(
     try:
         turn_body.models = turn_body.models or [next_model(session)]
         with transaction.atomic():
-            started = start_turn(session, turn_body)
+            started = start_turn(session, turn_body, settings.MAX_RUN_CHARACTERS)
             if is_new and session.agent_id != agent:
                 raise ApiError("not_found", NO_MODEL, field="models")
             run = _begin(started, rows_of(exchange.rounds), [], tools)

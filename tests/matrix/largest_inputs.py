@@ -13,6 +13,8 @@ from tests.matrix.test_socket import Case
 # Where the documents name no limit.
 MOST_CHARACTERS: Final = 100_000
 MOST_CHARACTERS_OF_A_QUERY: Final = 2_000
+MOST_CHARACTERS_OF_A_PROGRAM: Final = 400_000
+MOST_BYTES_OF_A_BODY: Final = 8 * 1024 * 1024
 MOST_ITEMS: Final = 100
 MOST_CONVERSATIONS: Final = 500
 # Queries that find less the more there are.
@@ -93,6 +95,8 @@ def _bodies(operation: Operation, place: Place) -> Iterator[tuple[str, bytes]]:
     elif operation.id == "sessions_import_foreign":
         conversations = [chatgpt() | {"conversation_id": str(n)} for n in range(MOST_CONVERSATIONS)]
         yield "application/json", json.dumps(conversations).encode()
+    elif operation.id == "openai_responses_create":
+        yield "application/json", json.dumps({"input": _told_conversation(), "background": True}).encode()
     elif operation.is_form:
         yield f"multipart/form-data; boundary={BOUNDARY}", _form(place.file_bytes)
     elif schema is None:
@@ -115,6 +119,12 @@ def _objects(
     required = {name: value for name, value in every.items() if name in schema.get("required", ())}
     yield required
     yield required | example
+
+
+def _told_conversation() -> list[dict[str, str]]:
+    """As long as a body may be."""
+    roles = ("user", "assistant") * (MOST_BYTES_OF_A_BODY // MOST_CHARACTERS_OF_A_PROGRAM // 2)
+    return [{"role": role, "content": _text(MOST_CHARACTERS_OF_A_PROGRAM)} for role in roles[:-1]]
 
 
 def _form(size: int) -> bytes:

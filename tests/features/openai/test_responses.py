@@ -420,3 +420,10 @@ def test_a_file_in_an_output_is_told_of(alice: Any) -> None:
         post(by_token(alice), input=[*messages("Hm"), CALL, {**OUTPUT, "output": parts}]).status_code == 200
     )
     assert ToolCall.objects.get().response == "Seen:\n\n(a file that cannot be shown here)"
+
+
+def test_a_message_of_a_program_contains_whole_files(alice: Any) -> None:
+    text = "The tide turns. " * 25_000
+    spoken = [*messages(text), *messages("So.", role="assistant"), *messages(text)]
+    assert post(by_token(alice), input=spoken).status_code == 200
+    assert [row.text for row in ChatMessage.objects.filter(role="user")] == [text, text]
