@@ -91,6 +91,7 @@ INSTALLED_APPS = [
 ]
 MIDDLEWARE = [
     "web.rest.middleware.RequestIdMiddleware",
+    "corsheaders.middleware.CorsMiddleware",
     "web.rest.middleware.answer_probes_of_any_host",
     "django.middleware.security.SecurityMiddleware",
     "web.page.static_files.StaticFiles",
@@ -104,6 +105,12 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
+# Pages of other origins may ask the facades of other people's protocols, which know tokens alone and no cookie.
+CORS_URLS_REGEX = r"/(v1/|agui$)"
+CORS_ALLOW_ALL_ORIGINS = True
+# SDKs send headers of their own; the wildcard does not stand for the token's.
+CORS_ALLOW_HEADERS = ("*", "authorization")
+CORS_EXPOSE_HEADERS = ("x-request-id", "retry-after")
 ROOT_URLCONF = "config.urls"
 ASGI_APPLICATION = "config.asgi.application"
 TEMPLATES = [
