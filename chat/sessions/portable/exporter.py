@@ -113,14 +113,20 @@ class _TurnPlace(NamedTuple):
 
 
 def _turn_places(session: Session) -> dict[UUID, _TurnPlace]:
-    """Return the places by turn id. The turns of each question are numbered from 0."""
+    """Return the places by turn id. The turns of each question are numbered from 0.
+
+    Of a turn whose answers were all deleted, the first retry takes the place.
+    """
     counts: dict[UUID, int] = defaultdict(int)
     places: dict[UUID, _TurnPlace] = {}
-    turns = Turn.objects.filter(session=session).values_list("id", "user_message_id", "origin_id")
+    first: dict[UUID, int] = {}
+    turns = Turn.objects.filter(session=session, runs__isnull=False).distinct()
     # A turn comes after its origin.
-    for pk, question, origin in turns.order_by("created_at", "id"):
-        places[pk] = _TurnPlace(counts[question], places[origin].turn if origin in places else None)
-        counts[question] += 1
+    for turn in turns.only("user_message_id", "origin_id", "created_at").order_by("created_at", "id"):
+        number = counts[turn.user_message_id]
+        origin = first.setdefault(turn.columns_id, number)
+        places[turn.pk] = _TurnPlace(number, None if origin == number else origin)
+        counts[turn.user_message_id] += 1
     return places
 
 

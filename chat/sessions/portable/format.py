@@ -160,7 +160,8 @@ class Run(Part, frozen=True):
     origin: of a retry, the number of the earlier turn in whose columns the answer stands.
     """
 
-    model: Annotated[str, Meta(min_length=1, max_length=200)]
+    # Empty: told by a program that named none.
+    model: Annotated[str, Meta(max_length=200)]
     created_at: Moment
     ended_at: Moment | None = None
     turn: Small = 0

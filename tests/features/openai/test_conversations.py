@@ -18,6 +18,7 @@ from features.openai import conversations, responses
 from features.openai.models import ConversationMetadata
 from features.openai.responses import find_session
 from tests import factories
+from tests.chat.sessions.portable.test_round_trip import file_of
 from tests.features.openai.test_models import by_token, refused
 from tests.features.openai.test_responses import CALL, FUNCTION, OUTPUT, messages, post
 
@@ -48,6 +49,15 @@ def items(client: Any, conversation: str, **query: Any) -> list[dict[str, Any]]:
 
 def texts(listed: list[dict[str, Any]]) -> list[str]:
     return [item["content"][0]["text"] for item in listed if item["type"] == "message"]
+
+
+def test_a_chat_that_names_no_model_is_exported_and_imported(alice: Any) -> None:
+    name = create(by_token(alice), items=[*messages("Why?"), *messages("So.", role="assistant")])
+    client = factories.api_client(alice)
+    file = file_of(client, str(UUID(name.removeprefix("conv_"))))
+    copy = client.post("/api/sessions/import/", file, format="json")
+    assert copy.status_code == 201, copy.json()
+    assert factories.message_texts(client, copy.json()["id"]) == ["Why?", "So."]
 
 
 def ask_in_between(monkeypatch: pytest.MonkeyPatch, ask: Callable[[], Any]) -> None:

@@ -115,6 +115,22 @@ def test_columns_and_their_attempts_are_imported(client: APIClient, session: str
     assert shape_of_columns(client, copy) == shape_of_columns(client, session)
 
 
+def test_attempts_at_a_deleted_answer_are_imported(client: APIClient, session: str) -> None:
+    started = factories.complete_turn(client, session)
+    path = f"/api/messages/{started['user_message']}/regenerations/"
+    for _ in range(2):
+        run = client.post(path, {"replace": {"run": started["runs"][0]["id"]}}, format="json").json()["runs"][
+            0
+        ]
+        factories.finish_run(run["id"])
+    assert client.delete(f"/api/messages/{started['runs'][0]['message']}/").status_code == 200
+    copy = imported(client, file_of(client, session))
+    assert [
+        run.get("origin") for run in (one.get("run") for one in file_of(client, copy)["messages"]) if run
+    ] == [None, 0]
+    assert factories.message_texts(client, copy) == factories.message_texts(client, session)
+
+
 @pytest.mark.parametrize("origin", [0, 1, 5])
 def test_a_retry_without_the_turn_it_belongs_to_is_refused(client: APIClient, origin: int) -> None:
     """Its own turn, a later one, and none at all."""
