@@ -76,7 +76,10 @@ def read_progress(run: Run, calls: Sequence[JSONObject]) -> Progress:
 
 
 def fold(entries: list[wire.LogEntry]) -> packets.Shown:
-    """Fold all entries of one attempt into what they show. A snapshot replaces everything before it."""
+    """Fold all entries of one attempt into what they show. A snapshot replaces everything before it.
+
+    Its reasoning belongs to the round of tools that follows, if there is one.
+    """
     opened_by: wire.Snapshot | None = None
     placed: list[packets.Placed] = []
     for entry in entries:
@@ -87,7 +90,8 @@ def fold(entries: list[wire.LogEntry]) -> packets.Shown:
     shown = packets.fold(placed)
     if opened_by:
         shown.text = opened_by.message.get("text", "") + shown.text
-        shown.reasoning = opened_by.message.get("reasoning", "") + shown.reasoning
+        if not any(place.sub_turn_index is None and isinstance(obj, wire.ToolStart) for place, obj in placed):
+            shown.reasoning = opened_by.message.get("reasoning", "") + shown.reasoning
         shown.citations = [*opened_by.message.get("citations", ()), *shown.citations]
     return shown
 

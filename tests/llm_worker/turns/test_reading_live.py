@@ -9,7 +9,16 @@ from chat.infrastructure.redis_client import sync_redis
 from chat.log.progress import fold, present_live_message, read_progress
 from chat.models import ChatMessage, Run
 from chat.protocol.states import Status
-from chat.protocol.wire import ApprovalRequired, SectionEnd, ToolOutput
+from chat.protocol.wire import (
+    ApprovalRequired,
+    Packet,
+    Placement,
+    ReasoningDelta,
+    SectionEnd,
+    Snapshot,
+    ToolOutput,
+    ToolStart,
+)
 from chat.transcript.citations import citation_record
 from chat.transcript.questions import AddressQuestion
 from llm_worker.tools.tool import InputNeeded
@@ -30,6 +39,16 @@ def joined(run: Run, read: dict[str, Any]) -> dict[str, Any]:
         "stop": later.stop_reason,
         "error": later.error and later.error.code,
     }
+
+
+def test_reasoning_before_a_round_is_not_shown_behind_it_again() -> None:
+    opened = Snapshot("r", 2, 0, {"text": "So", "reasoning": "First. "})
+    thoughts = (ReasoningDelta("Still. "), ToolStart("c", "web_search"), ReasoningDelta("Then."))
+    packets = [
+        Packet("s", "r", 2, number, Placement(number), obj) for number, obj in enumerate(thoughts, start=1)
+    ]
+    assert fold([opened, *packets[:1]]).reasoning == "First. Still. "
+    assert fold([opened, *packets]).reasoning == "Then."
 
 
 def stored(run: Run, **end: object) -> dict[str, Any]:
