@@ -146,7 +146,8 @@ class _Answer:
     def used(self, output: StepOutput, prompt_tokens: int) -> TokenUsage:
         """Return the tokens that the inference used. Those that the server has not reported are estimated."""
         # A server that cannot be reached, or refuses the request, has used nothing.
-        if self.has_failed and not output.written:
+        has_written = output.written or any(call.raw for call in self.previewer.calls())
+        if self.has_failed and not has_written:
             return self.usage
         return self.usage.completed(prompt_tokens, lambda: self._count(output))
 

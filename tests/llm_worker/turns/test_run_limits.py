@@ -276,6 +276,19 @@ def test_a_request_that_the_server_refuses_takes_no_tokens(ask, deliver, upstrea
     assert run.spending == RunSpending(inferences=1)
 
 
+def test_a_call_that_broke_off_takes_the_tokens_that_it_has_written(ask, deliver, upstream):
+    cut = {
+        "delta": {
+            "tool_calls": [{"index": 0, "id": "c", "function": {"name": "f", "arguments": "{" + " 1" * 500}}]
+        }
+    }
+    upstream.reply(cut, {"eof": "abort"})
+    [run] = ask("Why?")
+    deliver(run).result(60)
+    run.refresh_from_db()
+    assert run.spending.tokens > 500 * run.spending.inferences
+
+
 def test_a_stopped_answer_takes_the_tokens_that_it_has_written(ask, deliver, upstream):
     upstream.reply({"text": "Hello there"}, {"hang": True})
     [run] = ask("Why?")
