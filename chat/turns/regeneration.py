@@ -6,6 +6,7 @@ The attempt that continues an answer opens the log with the text so far; from th
 """
 
 import logging
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple, Self
 from uuid import UUID
@@ -19,7 +20,7 @@ from chat.infrastructure import log_context
 from chat.infrastructure.background import call_after_commit
 from chat.log.rebuilt import present_stored
 from chat.log.stream import append_now, run_log
-from chat.models import ChatMessage, Role, Run, Session, TipSnapshot, Turn
+from chat.models import ChatMessage, EditedAnswer, Role, Run, Session, TipSnapshot, Turn
 from chat.models.run_fields import run_limits
 from chat.models.turn import SentBeside
 from chat.models.usage import DailyUse
@@ -33,6 +34,19 @@ from chat.transcript.answer_settings import OptionsBody, RunOptions
 from chat.turns import knowledge_bases, selection
 from chat.turns.current_branch import apply_while_answering, lock_session, make_path_current
 from chat.turns.insert import StartedTurn, TurnInsert, store_turn_locked
+
+
+def _current_run(question: ChatMessage, runs: Sequence[Run]) -> Run | None:
+    """Return the run of the question's current answer, or of the answer that was edited; None if it has none here."""
+    by_message = {run.message_id: run for run in runs}
+    originals: dict[UUID, UUID | None] = {}
+    current = question.latest_child_id
+    if runs and current not in by_message:
+        edited = EditedAnswer.objects.filter(message__parent=question)
+        originals = dict(edited.values_list("message", "original"))
+    while current in originals:
+        current = originals.pop(current)
+    return by_message.get(current) if current else None
 
 
 class AnswerColumns(NamedTuple):
@@ -53,11 +67,15 @@ class AnswerColumns(NamedTuple):
         """Read the columns. replace: the run to replace. Raises ApiError if it does not answer the question."""
         answering = Run.objects.filter(turn__user_message=question).select_related("turn")
         runs = list(answering.order_by("model_index", "created_at"))
-        current = next((run for run in runs if run.message_id == question.latest_child_id), None)
+        current = _current_run(question, runs)
         replaced = next((run for run in runs if run.pk == replace), None)
         if replace and replaced is None:
             raise ApiError("run_not_found", field="replace")
-        place = (replaced or current or runs[-1]).turn.columns_id if runs else None
+        place = (
+            (replaced or current or max(runs, key=lambda run: run.created_at)).turn.columns_id
+            if runs
+            else None
+        )
         newest = {run.model_index: run for run in runs if run.turn.columns_id == place}
         stays_aside = (
             replaced is not None

@@ -78,6 +78,17 @@ def test_an_edited_answer_is_edited_again_replied_to_and_answered_anew(
     assert named.status_code == 202
 
 
+def test_the_model_whose_answer_was_edited_answers_anew(client: APIClient, session: str) -> None:
+    started = factories.complete_turn(client, session, "one", models=["quick", "deep"])
+    path = f"/api/messages/{started['user_message']}/regenerations/"
+    slow = client.post(path, {"models": ["quick"]}, format="json").json()["runs"][0]
+    factories.finish_run(slow["id"])
+    once = edit(client, slow["message"], "Once").json()
+    edit(client, once["id"], "Twice")
+    again = client.post(path, {}, format="json")
+    assert [run["model"] for run in again.json()["runs"]] == ["quick"]
+
+
 def test_nothing_but_a_finished_answer_of_ones_own_is_edited(client: APIClient, session: str) -> None:
     started = factories.send_turn(client, session, "one").json()
     assert edit(client, answer_of(started), "Mine").json()["code"] == "answer_in_progress"
