@@ -9,7 +9,7 @@ from typing import Final
 from uuid import UUID
 
 from django.contrib.auth.models import User
-from django.db.models import Q
+from django.db.models import Case, Q, When
 
 from chat.log.cursor import Cursor
 from chat.log.progress import present_live_message
@@ -59,8 +59,12 @@ def read_session(user: User, session_id: UUID, named: Iterable[UUID]) -> Session
     if n is None:
         raise ApiError("session_not_found")
     wanted = Q(status__in=LIVE) | Q(pk__in=list(named))
-    rows = Run.objects.filter(wanted, turn__session=session_id).order_by("created_at", "model_index")
-    return SessionSnapshot(n, [_run_snapshot(run) for run in rows[:MAX_RUNS]])
+    ended_last = Case(When(status__in=LIVE, then=0), default=1)
+    rows = Run.objects.filter(wanted, turn__session=session_id).order_by(
+        ended_last, "created_at", "model_index"
+    )
+    runs = sorted(rows[:MAX_RUNS], key=lambda run: (run.created_at, run.model_index))
+    return SessionSnapshot(n, [_run_snapshot(run) for run in runs])
 
 
 def _run_snapshot(run: Run) -> RunSnapshot:

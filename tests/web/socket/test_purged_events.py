@@ -14,6 +14,7 @@ from knox.models import AuthToken
 from chat.models import Session
 from chat.sweeper.upkeep import purge_events
 from tests import factories, sockets
+from web.socket import session_snapshot
 from web.socket.hub import current_hub
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -96,3 +97,14 @@ async def test_a_socket_that_missed_more_than_is_kept_goes_on_too_and_follows_th
     assert [n for _, n in told[1:]] == list(range(latest - KEPT + 1, latest + 1))
     # Its turn_started was purged; without having heard of it the socket would not look for its end.
     assert run in subscription.feeds.live  # type: ignore[attr-defined]
+
+
+def test_a_client_that_names_many_ended_runs_is_told_of_the_live_ones(
+    alice: User, session: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session_snapshot, "MAX_RUNS", 2)
+    client = factories.api_client(alice)
+    ended = [factories.complete_turn(client, session, text)["runs"][0]["id"] for text in ("one", "two")]
+    live = factories.send_turn(client, session, "three").json()["runs"][0]["id"]
+    found = session_snapshot.read_session(alice, UUID(session), [UUID(run) for run in ended])
+    assert [run.run for run in found.runs] == [ended[0], live]
