@@ -205,9 +205,11 @@ MEASURE: Final = Statement(
         UNION ALL SELECT octet_length(additional_context) + COALESCE(pg_column_size(caller_tools), 0) FROM chat_turn WHERE session_id = %(session)s
         UNION ALL SELECT {ROW_BYTES} + octet_length(response) + octet_length(report) + octet_length(report_reasoning)
             + octet_length(text_before) + octet_length(reasoning) + pg_column_size(arguments) + pg_column_size(documents)
+            + COALESCE(pg_column_size(structured), 0) + COALESCE(pg_column_size(sent_back), 0)
             FROM chat_toolcall WHERE run_id IN (SELECT id FROM run)
         UNION ALL SELECT octet_length(document_id) + octet_length(title) + COALESCE(octet_length(url), 0)
             FROM chat_citeddocument WHERE message_id IN (SELECT id FROM message)
+        UNION ALL SELECT octet_length(text) FROM chat_promptblock WHERE message_id IN (SELECT id FROM message)
         UNION ALL SELECT octet_length(text) FROM chat_feedback WHERE message_id IN (SELECT id FROM message)
     )
     UPDATE chat_session AS session

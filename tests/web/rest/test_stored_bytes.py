@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
-from chat.models import Run, Session, StoredBytes
+from chat.models import PromptBlock, Run, Session, StoredBytes, ToolCall
+from chat.models.message_additions import BlockKind
 from chat.models.sql.usage import ROW_BYTES
 from chat.protocol.errors import ApiError
 from chat.sweeper.upkeep import SessionUpkeep
@@ -73,6 +74,27 @@ def test_what_staff_deletes_is_free_though_the_sum_is_an_old_one(
     Session.objects.filter(pk=session).delete()
     assert StoredBytes.objects.get(user=alice).total == stored
     assert factories.send_turn(client, other, "Hello").status_code == 202
+
+
+def test_what_a_tool_returned_beside_its_text_takes_room(
+    client: APIClient, alice: Any, session: str, stored: int
+) -> None:
+    block = "project " * 100
+    run = Run.objects.for_work().get()
+    call = ToolCall.objects.create(run=run, message=run.message, turn_number=0, name="f", tool_call_id="c")
+    PromptBlock.objects.create(message=run.message.parent, kind=BlockKind.PROJECT, text=block)
+
+    def measured() -> int:
+        Session.objects.update(is_measured=False)
+        SessionUpkeep().run(0.0)
+        return StoredBytes.objects.get(user=alice).total
+
+    before = measured()
+    assert before > stored + len(block)
+    ToolCall.objects.filter(pk=call.pk).update(
+        structured=[str(n) for n in range(300)], sent_back={"of": [str(n) for n in range(300)]}
+    )
+    assert measured() > before + 1000
 
 
 def test_files_take_room_too_and_others_have_their_own(
