@@ -64,7 +64,7 @@ def _parse_message(message: Mapping[str, Any], parsed: ToldInput) -> None:
     with inside("content"):
         content = message.get("content")
         # Clients tell an answer that was stopped, or that failed, before its first word as one without content.
-        content = "" if role == "assistant" and content is None else content
+        content = (message.get("refusal") or "") if role == "assistant" and content is None else content
         text = check_length("\n\n".join(filter(None, parse_parts(content, parse_part))))
         if role == "user" and not (files or has_visible_text(text)):
             raise ApiError("message_empty")
@@ -85,7 +85,7 @@ def _parse_message(message: Mapping[str, Any], parsed: ToldInput) -> None:
 
 
 def _parse_text_part(part: Any) -> str:
-    if not isinstance(part, dict) or part.get("type") != "text":
+    if not isinstance(part, dict) or part.get("type") not in ("text", "refusal"):
         raise ApiError("invalid_value", "Only parts of the type text are accepted.", field="type")
     return text_of(part)
 
@@ -201,7 +201,10 @@ class OpenAIChatBody(Body, kw_only=True):
         """Return the request to start the turn. models: that are named. Raises ApiError."""
         messages: ToldInput = self.messages
         options = {name: getattr(self, name) for name in (*_OPTIONS, "stop")}
-        options["max_output_tokens"] = self.max_completion_tokens or self.max_tokens
+        limits = [
+            value for value in (self.max_completion_tokens, self.max_tokens) if value not in (None, UNSET)
+        ]
+        options["max_output_tokens"] = limits[0] if limits else None
         sent = {name: value for name, value in options.items() if value is not None and value is not UNSET}
         with inside("options"):
             parsed = OptionsBody.parse(sent)

@@ -44,7 +44,7 @@ FIELDS: Final = {
     "options.": "",
 }
 _INSTRUCTING: Final = ("system", "developer")
-_TEXT_PARTS: Final = ("input_text", "output_text", "text")
+_TEXT_PARTS: Final = ("input_text", "output_text", "text", "refusal")
 # What clients send back of what they were shown, which is known here or is the caller's no more.
 _OWN_ITEMS: Final = ("reasoning", "mcp_call", "mcp_list_tools")
 MAX_ITEMS: Final = 1_000
@@ -196,9 +196,10 @@ def file_of(part: Mapping[str, Any], parsed: ToldInput, data: str) -> UUID:
 
 def text_of(part: Mapping[str, Any]) -> str:
     """Return the text of a part that has one. Raises ApiError."""
-    text = part.get("text")
+    name = "refusal" if part.get("type") == "refusal" else "text"
+    text = part.get(name)
     if not isinstance(text, str):
-        raise ApiError("invalid_type", "Expected a string.", field="text")
+        raise ApiError("invalid_type", "Expected a string.", field=name)
     return text
 
 

@@ -19,6 +19,9 @@ from llm_worker.request.model_message import LanguageModelInput, Message
 # A longer id of the server is sent back only if the server insists: such ids hold a signature, and other servers of the
 # same name refuse them.
 ID_CHARACTERS: Final = 40
+# Any other id of a model is replaced before it is stored, since it is sent to servers that accept no other characters, and one
+# that a program tells of another provider's call when it is sent.
+OWN_ID: Final = re.compile(rf"[a-zA-Z0-9_-]{{1,{ID_CHARACTERS}}}")
 # Key among a call's further members (Message.members): the id that its server gave, if another id is stored.
 SERVER_ID: Final = "id"
 _SHORT: Final = re.compile(r"[a-zA-Z0-9]{9}")
@@ -65,9 +68,12 @@ def refused_ids(said: str, messages: LanguageModelInput) -> str:
 
 
 def _server_ids(message: Message, *, is_any_length: bool) -> dict[str, str]:
-    """Map the stored ids of the calls to the ids that the server of this request gave."""
+    """Map the stored ids of the calls to the ids that the server of this request gave, or accepts."""
     given = {call.id: _server_id(message, call) for call in message.calls}
-    return {own: one for own, one in given.items() if one and (is_any_length or len(one) <= ID_CHARACTERS)}
+    return {
+        **{own: f"call_{_digest(own)}" for own in given if not OWN_ID.fullmatch(own)},
+        **{own: one for own, one in given.items() if one and (is_any_length or len(one) <= ID_CHARACTERS)},
+    }
 
 
 def _server_id(message: Message, call: Call) -> str:

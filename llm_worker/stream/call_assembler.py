@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 
 from pydantic_core import from_json
 
-from llm_worker.request.call_ids import ID_CHARACTERS, SERVER_ID
+from llm_worker.request.call_ids import OWN_ID, SERVER_ID
 from llm_worker.stream.sanitiser import Sanitiser, clean
 from llm_worker.upstream.deltas import NO_INDEX, ToolCallDelta
 
@@ -93,9 +93,6 @@ def _storable(value: Any) -> Any:
 
 NAME_CHARACTERS: Final = 64
 _NAMESPACE: Final = "functions."
-# Any other id is replaced: it is sent with every later request, also to servers that accept no other characters. The
-# server that gave the call another id is sent that one again (request/call_ids.py).
-_OWN_ID: Final = re.compile(rf"[a-zA-Z0-9_-]{{1,{ID_CHARACTERS}}}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +209,7 @@ class CallAssembler:
     def _new_call(self, given: str) -> _Call:
         taken = {call.id for call in self._calls}
         own = given
-        while not _OWN_ID.fullmatch(own) or own in taken:
+        while not OWN_ID.fullmatch(own) or own in taken:
             own = self._new_id()
         is_kept = given not in ("", own) and not any(call.upstream_id == given for call in self._calls)
         members = {SERVER_ID: given} if is_kept and clean(given) == given else {}

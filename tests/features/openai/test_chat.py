@@ -84,6 +84,7 @@ def image(url: str) -> dict[str, Any]:
         ({"presence_penalty": 0.5}, "presence_penalty", "option_unsupported"),
         ({"logprobs": True}, "logprobs", "option_unsupported"),
         ({"temperature": 3}, "temperature", "invalid_value"),
+        ({"max_completion_tokens": 0, "max_tokens": 5}, "max_completion_tokens", "invalid_value"),
         ({"max_tokens": 0, "max_completion_tokens": -1}, "max_completion_tokens", "invalid_value"),
         ({"stop": 1}, "stop", "invalid_type"),
         ({"stop": ["a"] * 5}, "stop", "invalid_value"),
@@ -134,6 +135,14 @@ def test_an_answer_without_text_is_passed_over(content: Any) -> None:
     parsed = parse_messages([QUESTION, {"role": "assistant", "content": content}, QUESTION])
     [asked] = parsed.conversation.exchanges
     assert (asked.question, asked.rounds, asked.answer) == ("Why?\n\nWhy?", [], "")
+
+
+@pytest.mark.parametrize(
+    "answer", [{"content": [{"type": "refusal", "refusal": "No."}]}, {"content": None, "refusal": "No."}]
+)
+def test_what_a_model_refused_is_its_answer(answer: dict[str, Any]) -> None:
+    parsed = parse_messages([QUESTION, {"role": "assistant", **answer}, QUESTION])
+    assert [one.answer for one in parsed.conversation.exchanges] == ["No.", ""]
 
 
 @pytest.mark.parametrize("code", ["context_too_long", "prompt_too_long", "tools_too_long"])
