@@ -283,7 +283,7 @@ def _decided(call: PlannedCall, decision: ShownDecision) -> PlannedCall:
         case "answered" if isinstance(decision.question, Question):
             answer = describe_answer(decision.answer, decision.question.form)
             said = f"{answer}\nThey add: {decision.note}" if decision.note else answer
-            return replace(call, result=CallResult("completed", said))
+            return replace(call, result=CallResult("completed", said, facts=CallFacts(duration_ms=0)))
     return replace(call, result=CallResult("refused", _refusal(call, decision)))
 
 

@@ -212,8 +212,8 @@ class RoundRunner:
         report = self._inner[tab].latest if tab in self._inner else Utterance()
         await self.deps.store.finish(row, result, AgentReport(report.text, report.reasoning))
         self.emitter.state.close_report(row)
-        # Calls under a name that a model has made up are not counted.
-        if call.tool and result.facts.duration_ms is not None:
+        # Neither calls under a name that a model has made up nor answers of users are counted.
+        if call.tool and not call.result and result.facts.duration_ms is not None:
             self.deps.on_tool_call(call.tool.name, result.status, result.facts.duration_ms / 1000)
         ran = self._shown(tab, _as_it_ran(call, result))
         if result.arguments is not None:

@@ -94,6 +94,7 @@ def test_a_question_waits_and_its_answer_is_what_the_model_reads(waiting, upstre
     run = goes_on(run)
     call.refresh_from_db()
     assert (call.status, call.response) == ("completed", "Nights: 2\nWhich city? Paris")
+    assert call.duration_ms == 0  # of outputs that a program told, it is not known
     assert tool_responses(upstream.requests[-1]) == ["Nights: 2\nWhich city? Paris"]
     assert call.arguments == ASK["call"]["arguments"]
     assert live(run) == rebuilt(run)

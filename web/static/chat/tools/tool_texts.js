@@ -66,7 +66,7 @@ export function outcomeText({ status, durationMs, progress, question, address, s
     unknown: t("stopped"),
     pending: t("handed over"),
   }[status];
-  return [ended, durationMs === null ? "" : duration(durationMs)].filter(Boolean).join(" · ");
+  return [ended, durationMs ? duration(durationMs) : ""].filter(Boolean).join(" · ");
 }
 
 /** The text is the tool's own, in whatever language. @param {{done: number, total: number|null, text: string}} progress */
