@@ -3,6 +3,8 @@
 from collections.abc import Collection
 from typing import Final, NamedTuple
 
+from chat.protocol.strict_json import storable
+
 LENGTH: Final = "length"
 FILTERED: Final = "content_filter"
 # Set by Turnwire: the run has reached a limit for a single run (decision 0088).
@@ -96,4 +98,4 @@ def finish_reason(given: Collection[str]) -> str:
 
 
 def _normalised(given: str) -> str:
-    return _NAMES.get(given.strip().lower(), given)
+    return _NAMES.get(given.strip().lower(), storable(given))

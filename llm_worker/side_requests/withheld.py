@@ -62,5 +62,7 @@ def _numbers(response: str) -> Iterable[int]:
         read = json.loads(response)
     except (ValueError, RecursionError):
         return ()
-    documents = read.get("documents", ()) if isinstance(read, dict) else ()
-    return [one["document"] for one in documents]
+    documents = read.get("documents") if isinstance(read, dict) else None
+    listed = documents if isinstance(documents, list) else []
+    numbers = [one.get("document") for one in listed if isinstance(one, dict)]
+    return [number for number in numbers if isinstance(number, int)]

@@ -8,6 +8,7 @@ import html
 import re
 from collections.abc import Iterator
 from typing import Final
+from urllib.parse import quote
 
 from chat.models import Session
 from chat.sessions.portable.exporter import messages_of
@@ -44,7 +45,7 @@ def safe_link(text: str, url: str) -> str:
     """Return a Markdown link, or only its text if the address is empty or not safe."""
     if not url or not is_safe_url(url):
         return safe_line(text)
-    address = re.sub(r"[<>\s\\]", lambda found: f"%{ord(found[0]):02X}", url)
+    address = re.sub(r"[<>\s\\]", lambda found: quote(found[0]), url)
     return f"[{safe_line(text)}](<{address}>)"
 
 

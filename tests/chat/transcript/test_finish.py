@@ -32,6 +32,8 @@ pytestmark = pytest.mark.pure
         ({"sensitive"}, "content_filter"),
         ({"stop", ""}, "stop"),
         ({"x" * 99}, "x" * 40),
+        ({"paused\0"}, "paused\ufffd"),
+        ({"\ud83d"}, "\ufffd"),
         (set(), ""),
         ({"stop", "length"}, "length"),
         ({"refusal", "content_filter"}, "refusal"),

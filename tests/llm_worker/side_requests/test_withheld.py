@@ -37,6 +37,12 @@ def test_reports_are_replaced_whatever_they_say():
     assert left.rounds == [searched(OMITTED_RESPONSE, "", name="research_agent")]
 
 
+@pytest.mark.parametrize("documents", [["a"], [{}], [{"document": None}], 5, {"document": 1}])
+def test_reports_may_be_any_json(documents: object):
+    seen = LoopTexts("old", [searched(json.dumps({"documents": documents}), name="research_agent")])
+    assert withhold(seen, READERS, "new").withheld == frozenset()
+
+
 def test_responses_of_other_tools_stay():
     seen = LoopTexts("old", [searched(FOUND, name="web_search")])
     assert withhold(seen, READERS, "new") == LoopTexts("new", seen.rounds)

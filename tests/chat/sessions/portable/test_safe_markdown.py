@@ -62,6 +62,7 @@ def test_names_and_titles_mean_nothing() -> None:
     ("url", "expected"),
     [
         ("https://example.org/a b>c", "[A](<https://example.org/a%20b%3Ec>)"),
+        ("https://example.org/a\u3000b", "[A](<https://example.org/a%E3%80%80b>)"),
         ("javascript:alert(1)", "A"),
         (" java\tscript:alert(1)", "A"),
         ("", "A"),
