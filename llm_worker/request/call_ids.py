@@ -72,7 +72,9 @@ def _server_ids(message: Message, *, is_any_length: bool) -> dict[str, str]:
     given = {call.id: _server_id(message, call) for call in message.calls}
     return {
         **{own: f"call_{_digest(own)}" for own in given if not OWN_ID.fullmatch(own)},
-        **{own: one for own, one in given.items() if one and (is_any_length or len(one) <= ID_CHARACTERS)},
+        **{
+            own: sent for own, sent in given.items() if sent and (is_any_length or len(sent) <= ID_CHARACTERS)
+        },
     }
 
 

@@ -64,5 +64,5 @@ def _numbers(response: str) -> Iterable[int]:
         return ()
     documents = read.get("documents") if isinstance(read, dict) else None
     listed = documents if isinstance(documents, list) else []
-    numbers = [one.get("document") for one in listed if isinstance(one, dict)]
+    numbers = [document.get("document") for document in listed if isinstance(document, dict)]
     return [number for number in numbers if isinstance(number, int)]

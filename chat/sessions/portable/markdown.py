@@ -45,7 +45,7 @@ def safe_link(text: str, url: str) -> str:
     """Return a Markdown link, or only its text if the address is empty or not safe."""
     if not url or not is_safe_url(url):
         return safe_line(text)
-    address = re.sub(r"[<>\s\\]", lambda found: quote(found[0]), url)
+    address = re.sub(r"[<>\s\\]", lambda match: quote(match[0]), url)
     return f"[{safe_line(text)}](<{address}>)"
 
 

@@ -142,7 +142,7 @@ def test_an_answer_without_text_is_passed_over(content: Any) -> None:
 )
 def test_what_a_model_refused_is_its_answer(answer: dict[str, Any]) -> None:
     parsed = parse_messages([QUESTION, {"role": "assistant", **answer}, QUESTION])
-    assert [one.answer for one in parsed.conversation.exchanges] == ["No.", ""]
+    assert [exchange.answer for exchange in parsed.conversation.exchanges] == ["No.", ""]
 
 
 @pytest.mark.parametrize("code", ["context_too_long", "prompt_too_long", "tools_too_long"])

@@ -106,5 +106,5 @@ def test_a_client_that_names_many_ended_runs_is_told_of_the_live_ones(
     client = factories.api_client(alice)
     ended = [factories.complete_turn(client, session, text)["runs"][0]["id"] for text in ("one", "two")]
     live = factories.send_turn(client, session, "three").json()["runs"][0]["id"]
-    found = session_snapshot.read_session(alice, UUID(session), [UUID(run) for run in ended])
-    assert [run.run for run in found.runs] == [ended[0], live]
+    snapshot = session_snapshot.read_session(alice, UUID(session), [UUID(run) for run in ended])
+    assert [run.run for run in snapshot.runs] == [ended[0], live]

@@ -126,7 +126,7 @@ def test_attempts_at_a_deleted_answer_are_imported(client: APIClient, session: s
     assert client.delete(f"/api/messages/{started['runs'][0]['message']}/").status_code == 200
     copy = imported(client, file_of(client, session))
     assert [
-        run.get("origin") for run in (one.get("run") for one in file_of(client, copy)["messages"]) if run
+        message["run"].get("origin") for message in file_of(client, copy)["messages"] if "run" in message
     ] == [None, 0]
     assert factories.message_texts(client, copy) == factories.message_texts(client, session)
 
