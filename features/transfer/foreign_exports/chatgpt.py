@@ -119,7 +119,8 @@ def _node(key: str, node: _Node, at: Path) -> Node:
         return Node(key, node.parent, "user", at, text=text, sent_at=sent_at, files=_files(content, metadata))
     if message.author.role == "tool":
         tool = message.author.name or "tool"
-        return Node(key, node.parent, "assistant", at, output=text, tool=tool, sent_at=sent_at)
+        made = _pictures(content)
+        return Node(key, node.parent, "assistant", at, output=text, tool=tool, sent_at=sent_at, files=made)
     reasoning = "\n\n".join(
         "\n".join(part for part in (one.summary, one.content) if part)
         for one in filter(None, content.thoughts or ())
@@ -141,6 +142,7 @@ def _node(key: str, node: _Node, at: Path) -> Node:
         sent_at=sent_at,
         model=model,
         calls=calls,
+        files=_pictures(content),
     )
 
 
@@ -186,6 +188,10 @@ def _files(content: _Content, metadata: _Metadata) -> list[dict[str, Any]]:
             _file(one.name or "file", one.mime_type or "", one.id or "")
             for one in filter(None, metadata.attachments)
         ]
+    return _pictures(content)
+
+
+def _pictures(content: _Content) -> list[dict[str, Any]]:
     images = [one for one in content.parts or () if isinstance(one, dict) and "asset_pointer" in one]
     pointers = [str(one["asset_pointer"]) for one in images]
     return [_file(one.rpartition("/")[2] or "image", "image/", one) for one in pointers]

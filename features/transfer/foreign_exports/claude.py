@@ -13,7 +13,7 @@ from features.transfer.foreign_exports.elements import Path
 from features.transfer.foreign_exports.foreign_objects import Unreadable, decode, kind_of, moment
 from features.transfer.foreign_exports.output_items import text_of
 from features.transfer.foreign_exports.question_files import SOURCE, TextContent
-from features.transfer.foreign_exports.tree import Conversation, Node, Passage, chain, span_of
+from features.transfer.foreign_exports.tree import END_OF_ROUND, Conversation, Node, Passage, chain, span_of
 
 _ROLES: Final = {"human": "user", "user": "user", "assistant": "assistant"}
 
@@ -112,6 +112,7 @@ def _passages(blocks: Sequence[_Block], key: str) -> list[Passage]:
             call = calls.get(block.tool_use_id or "") or next(reversed(calls.values()), None)
             if call:
                 call["response"] = text_of(block.content)
+                passages.append(END_OF_ROUND)
         else:
             passages.append(Passage(text=block.text or "", reasoning=block.thinking or ""))
     return passages

@@ -1,7 +1,7 @@
 """Conversations of LibreChat's export, one per file: messages in a list, or nested in `children`. Pure."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -11,7 +11,7 @@ from features.transfer.foreign_exports.elements import Path
 from features.transfer.foreign_exports.foreign_objects import Unreadable, decode, moment
 from features.transfer.foreign_exports.inline_pictures import urls_in
 from features.transfer.foreign_exports.question_files import SOURCE
-from features.transfer.foreign_exports.tree import Conversation, Node
+from features.transfer.foreign_exports.tree import Conversation, Node, Passage, chain
 
 _LIKES: Final = {"thumbsUp": True, "thumbsDown": False}
 
@@ -77,7 +77,7 @@ def read(raw: bytes) -> Conversation:
     """Read a conversation. Raises Unreadable."""
     given = decode(raw, _Conversation)
     model = (given.options and given.options.model) or ""
-    nodes = [_node(message, at, model) for message, at in _walk(given.messages)]
+    nodes = [node for message, at in _walk(given.messages) for node in _nodes(message, at, model)]
     moments = [node.sent_at for node in nodes if node.sent_at]
     # Exports write the time in the browser's language; then it cannot be read, and is left out.
     exported_at = moment(given.export_at)
@@ -112,30 +112,39 @@ def _walk(messages: list[Raw]) -> Iterator[tuple[_Message, Path]]:
         waiting += inside[::-1]
 
 
-def _node(message: _Message, at: Path, model: str) -> Node:
+def _nodes(message: _Message, at: Path, model: str) -> list[Node]:
     key, parent = message.message_id, message.parent_message_id
     sent_at = moment(message.created_at)
     parts = list(filter(None, message.content or ()))
-    text = message.text or "\n\n".join(_text(part) for part in parts if part.type == "text")
     pictures = _pictures(message, parts)
     if message.is_created_by_user:
         files = [_file(one) for one in message.files or () if one and one.filename]
-        return Node(key, parent, "user", at, text=text, sent_at=sent_at, files=[*files, *pictures])
+        text = message.text or "\n\n".join(_text(part) for part in parts if part.type == "text")
+        return [Node(key, parent, "user", at, text=text, sent_at=sent_at, files=[*files, *pictures])]
     failures = [part.error for part in parts if part.error]
-    return Node(
+    answer = Node(
         key,
         parent,
         "assistant",
         at,
-        text=text,
-        reasoning="\n\n".join(part.think for part in parts if part.think),
-        calls=[_call(part.tool_call, f"{key}-{index}") for index, part in enumerate(parts) if part.tool_call],
         sent_at=sent_at,
         model=message.model or model,
         error=(failures or ["The answer failed."])[0] if message.error or failures else "",
         feedback=_feedback(message.feedback),
         files=pictures,
     )
+    return chain(answer, _passages(message.text or "", parts, key))
+
+
+def _passages(text: str, parts: Sequence[_Part], key: str) -> Iterator[Passage]:
+    """Yield the parts in their order. text: of the answer, in releases that have it beside its parts."""
+    for index, part in enumerate(parts):
+        call = _call(part.tool_call, f"{key}-{index}") if part.tool_call else None
+        passage = Passage("" if text or part.type != "text" else _text(part), part.think or "", call)
+        if any(passage):
+            yield passage
+    if text:
+        yield Passage(text)
 
 
 def _file(given: _File) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from features.transfer.foreign_exports.foreign_objects import Unreadable, decode
 from features.transfer.foreign_exports.inline_pictures import urls_in
 from features.transfer.foreign_exports.output_items import read_output
 from features.transfer.foreign_exports.question_files import SOURCE
-from features.transfer.foreign_exports.tree import Conversation, Node
+from features.transfer.foreign_exports.tree import Conversation, Node, Passage, chain
 
 _DETAILS: Final = re.compile(r'<details type="(reasoning|tool_calls|code_interpreter)"')
 _DETAILS_END: Final = "</details>"
@@ -75,9 +75,9 @@ def read(raw: bytes) -> Conversation:
     given = decode(raw, _Conversation)
     path: Path = ("chat", "history", "messages")
     history = given.chat.history
-    nodes = [
-        _node(key, decode(one, _Message, (*path, key)), (*path, key)) for key, one in history.messages.items()
-    ]
+    nodes: list[Node] = []
+    for key, message in history.messages.items():
+        nodes += _nodes(key, decode(message, _Message, (*path, key)), (*path, key))
     moments = [node.sent_at for node in nodes if node.sent_at]
     created_at = moment(given.created_at) or min(moments, default=None)
     if created_at is None:
@@ -104,28 +104,24 @@ def _tags(given: _Conversation) -> list[str]:
     return [name.replace("_", " ") for name in names if isinstance(name, str)]
 
 
-def _node(key: str, message: _Message, at: Path) -> Node:
+def _nodes(key: str, message: _Message, at: Path) -> list[Node]:
     sent_at = moment(message.timestamp)
     text = _plain(message.content)
     pictures = [_file(_File(type="image", url=url)) for url in urls_in(message.content)]
     if message.role == "user":
         files = [_file(one) for one in message.files or () if one and (one.name or one.type == "image")]
-        return Node(key, message.parent_id, "user", at, text=text, sent_at=sent_at, files=[*files, *pictures])
+        return [
+            Node(key, message.parent_id, "user", at, text=text, sent_at=sent_at, files=[*files, *pictures])
+        ]
     if message.role != "assistant":
-        return Node(key, message.parent_id, "hidden", at)
+        return [Node(key, message.parent_id, "hidden", at)]
     pictures += [_file(one) for one in message.files or () if one and one.type == "image"]
-    text, reasoning, calls = _unfold(text, key)
-    # Newer releases have the same in `output`, and sometimes there alone.
-    output = read_output(message.output, key)
     usage = message.usage or _Usage()
-    return Node(
+    answer = Node(
         key,
         message.parent_id,
         "assistant",
         at,
-        text=text or output.text,
-        reasoning=reasoning or output.reasoning,
-        calls=calls or output.calls,
         sent_at=sent_at,
         model=message.model or "",
         error=_error(message.error),
@@ -136,6 +132,22 @@ def _node(key: str, message: _Message, at: Path) -> Node:
             "completion_tokens": whole(usage.completion_tokens),
         },
     )
+    return chain(answer, _passages(_unfold(text, key), read_output(message.output, key)))
+
+
+def _passages(folded: list[Passage], listed: list[Passage]) -> list[Passage]:
+    """Return the passages of the text, with what it lacks of `output`: newer releases have reasoning and calls there, and
+    sometimes all of the answer."""
+    if any(passage.call or passage.reasoning for passage in folded):
+        return folded if _words(folded) else [*folded, *(passage for passage in listed if passage.text)]
+    if _words(folded) in ([], _words(listed)):
+        return listed
+    # The text was edited.
+    return [*(passage for passage in listed if not passage.text), *folded]
+
+
+def _words(passages: list[Passage]) -> list[str]:
+    return [word for passage in passages for word in passage.text.split()]
 
 
 def _file(given: _File) -> dict[str, Any]:
@@ -152,11 +164,9 @@ def _plain(content: str | list[Any] | None) -> str:
     return "\n\n".join(text for text in texts if isinstance(text, str))
 
 
-def _unfold(text: str, key: str) -> tuple[str, str, list[dict[str, Any]]]:
-    """Extract the HTML blocks: return the text without them, and the reasoning and the calls that they contained."""
-    kept: list[str] = []
-    reasoning: list[str] = []
-    calls: list[dict[str, Any]] = []
+def _unfold(text: str, key: str) -> list[Passage]:
+    """Return the text with the reasoning and the calls that its HTML blocks contain, in their order."""
+    passages: list[Passage] = []
     at = 0
     while found := _DETAILS.search(text, at):
         tag_end = text.find(">", found.end())
@@ -165,14 +175,16 @@ def _unfold(text: str, key: str) -> tuple[str, str, list[dict[str, Any]]]:
             break
         given = {name: unescape(value) for name, value in _ATTRIBUTE.findall(text[found.end() : tag_end])}
         content = _content(text[tag_end + 1 : end])
+        if before := text[at : found.start()].strip("\n"):
+            passages.append(Passage(before))
         if found[1] == "reasoning":
-            reasoning.append(content)
+            passages.append(Passage(reasoning=content))
         else:
-            calls.append(_call(given, content, f"{key}-{len(calls)}"))
-        kept.append(text[at : found.start()].strip("\n"))
+            passages.append(Passage(call=_call(given, content, f"{key}-{len(passages)}")))
         at = end + len(_DETAILS_END)
-    kept.append(text[at:].strip("\n"))
-    return "\n".join(part for part in kept if part), "\n\n".join(reasoning), calls
+    if rest := text[at:].strip("\n"):
+        passages.append(Passage(rest))
+    return passages
 
 
 def _content(inside: str) -> str:

@@ -2,35 +2,29 @@
 
 import json
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
+
+from features.transfer.foreign_exports.tree import END_OF_ROUND, Passage
 
 
-class Answer(NamedTuple):
-    """The parts of an answer. calls: tool_calls of format.Message."""
-
-    text: str
-    reasoning: str
-    calls: list[dict[str, Any]]
-
-
-def read_output(items: Any, key: str) -> Answer:
+def read_output(items: Any, key: str) -> list[Passage]:
     """Read the items. key: that of the message, for calls without an id. Anything that is not an item is left out."""
-    texts: list[str] = []
-    reasoning: list[str] = []
+    passages: list[Passage] = []
     calls: dict[str, dict[str, Any]] = {}
     for number, item in enumerate(_objects(items)):
         kind, call_id = item.get("type"), str(item.get("call_id") or item.get("id") or f"{key}-{number}")
         if kind == "message":
-            texts.append(text_of(item.get("content")))
+            passages.append(Passage(text_of(item.get("content"))))
         elif kind == "reasoning":
-            reasoning.append(text_of(item.get("content")) or text_of(item.get("summary")))
+            thoughts = text_of(item.get("content")) or text_of(item.get("summary"))
+            passages.append(Passage(reasoning=thoughts))
         elif kind == "function_call":
             calls[call_id] = _call(call_id, item)
+            passages.append(Passage(call=calls[call_id]))
         elif kind == "function_call_output" and call_id in calls:
             calls[call_id]["response"] = text_of(item.get("output"))
-    return Answer(
-        "\n\n".join(filter(None, texts)), "\n\n".join(filter(None, reasoning)), list(calls.values())
-    )
+            passages.append(END_OF_ROUND)
+    return passages
 
 
 def _objects(items: Any) -> Iterator[dict[str, Any]]:

@@ -293,6 +293,10 @@ class Passage(NamedTuple):
     call: dict[str, Any] | None = None
 
 
+# Behind the result of a call: the calls that follow are of another round.
+END_OF_ROUND: Final = Passage()
+
+
 def chain(node: Node, passages: Iterable[Passage]) -> list[Node]:
     """Convert a message to a chain of nodes, in which each call follows the text before it.
     The last node has the key of the message."""

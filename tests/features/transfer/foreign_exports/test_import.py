@@ -9,7 +9,8 @@ from django.contrib.auth.models import User
 from rest_framework.test import APIClient
 
 from chat.models import MessageFile, Run, Session, ToolCall
-from features.transfer.foreign_exports import foreign_importer
+from features.transfer.foreign_exports import claude, foreign_importer, librechat, open_webui, tree
+from features.transfer.foreign_exports.tree import LEFT_OUT
 from tests.features.transfer.foreign_exports import examples
 
 pytestmark = pytest.mark.django_db
@@ -245,6 +246,18 @@ def test_an_answer_of_open_webui_that_is_only_in_its_output_is_whole(client: API
     assert [one.file.name for one in MessageFile.objects.filter(message__session=session)] == ["image.png"]
 
 
+def test_pictures_that_chatgpt_made_are_said_to_be_left_out(client: APIClient) -> None:
+    chat = examples.chatgpt()
+    parts = [{"content_type": "image_asset_pointer", "asset_pointer": "file-service://file-1"}]
+    drawn = {
+        "author": {"role": "tool", "name": "dalle"},
+        "content": {"content_type": "multimodal_text", "parts": parts},
+    }
+    last = chat["current_node"]
+    chat["mapping"]["drawn"] = {"parent": last, "message": drawn}
+    assert LEFT_OUT in {remark["message"] for remark in bring_in(client, [chat]).json()["remarks"]}
+
+
 def _changed(**members: Any) -> dict[str, Any]:
     return examples.librechat(**members)
 
@@ -384,3 +397,75 @@ def test_two_users_import_the_same_file_each_for_themselves(client: APIClient, a
     bob.force_authenticate(User.objects.create_user("bob"))
     assert bring_in(bob, [examples.chatgpt()]).json()["imported"][0]["is_new"] is True
     assert Session.objects.filter(owner=alice).count() == 1
+
+
+_DETAILS = (
+    '<details type="tool_calls" done="true" id="t1" name="sea" arguments="{}" result="high">\n</details>\n'
+)
+_ITEM = {"type": "function_call", "name": "sea", "arguments": "{}"}
+
+
+def _shown(text: str) -> dict[str, Any]:
+    return {"type": "message", "content": [{"type": "output_text", "text": text}]}
+
+
+def _of_open_webui(**answer: Any) -> dict[str, Any]:
+    chat = examples.open_webui()
+    chat["chat"]["history"]["messages"]["a1"] |= answer
+    return chat
+
+
+@pytest.mark.parametrize(
+    ("read", "chat"),
+    [
+        (open_webui.read, _of_open_webui(content=f"Look.\n{_DETAILS}Again.\n{_DETAILS}Two metres.")),
+        (
+            open_webui.read,
+            _of_open_webui(
+                content="Look.\n\nAgain.\n\nTwo metres.",
+                output=[_shown("Look."), _ITEM, _shown("Again."), _ITEM, _shown("Two metres.")],
+            ),
+        ),
+        (
+            librechat.read,
+            examples.librechat(
+                messages=[
+                    _message(
+                        "1",
+                        "",
+                        text="",
+                        content=[
+                            {"type": "text", "text": "Look."},
+                            {"type": "tool_call", "tool_call": {"id": "t1", "name": "sea"}},
+                            {"type": "text", "text": "Again."},
+                            {"type": "tool_call", "tool_call": {"id": "t2", "name": "sea"}},
+                            {"type": "text", "text": "Two metres."},
+                        ],
+                    )
+                ]
+            ),
+        ),
+    ],
+)
+def test_words_and_calls_stay_in_their_order(read: Any, chat: dict[str, Any]) -> None:
+    messages = tree.build(read(json.dumps(chat).encode())).session["messages"]
+    answer = next(message for message in messages if "tool_calls" in message)
+    assert [(call["turn_number"], call["text_before"]) for call in answer["tool_calls"]] == [
+        (0, "Look."),
+        (1, "Again."),
+    ]
+    assert answer["text"] == "Look.Again.Two metres."
+
+
+def test_calls_of_claude_behind_a_result_are_another_round() -> None:
+    chat = examples.claude()
+    content = chat["chat_messages"][1]["content"]
+    content[4:4] = [
+        {**block, **{name: "t2" for name in ("id", "tool_use_id") if name in block}} for block in content[2:4]
+    ]
+    messages = tree.build(claude.read(json.dumps(chat).encode())).session["messages"]
+    answer = next(message for message in messages if "tool_calls" in message)
+    assert [(call["turn_number"], call["text_before"]) for call in answer["tool_calls"]] == [
+        (0, "Let me look."),
+        (1, ""),
+    ]
