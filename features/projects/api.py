@@ -79,10 +79,11 @@ class ProjectsView(StrictAPIView):
         owner = current_user(request)
         fields = _resolve_fields(request, self.parse(ProjectBody).members())
         files = fields.pop("files")
+        former = _projects_of(files)
         with quotas.PROJECTS.room_for_one(owner):
             project = Project.objects.create(owner=owner, **fields)
             project.change(files)
-        session_list.publish_project(project)
+        _publish(project, former)
         return Response(present_projects([project])[0], status.HTTP_201_CREATED)
 
 
@@ -113,9 +114,11 @@ class ProjectView(StrictAPIView):
 
     def _change(self, request: Request, project: str, body: type[Body]) -> Response:
         row = _get_own_project(request, project)
-        if not row.change(**_resolve_fields(request, self.parse(body).members())):
+        fields = _resolve_fields(request, self.parse(body).members())
+        former = _projects_of(fields.get("files") or ())
+        if not row.change(**fields):
             raise ApiError("project_not_found")
-        session_list.publish_project(row)
+        _publish(row, former)
         return Response(present_projects([row])[0])
 
 
@@ -129,10 +132,11 @@ class ProjectFilesView(StrictAPIView):
             return Response(present_file(file))
         if row.files.count() >= MAX_FILES:
             raise ApiError("invalid_value", f"A project has at most {MAX_FILES} files.", field="file")
+        former = _projects_of([file.pk])
         if not file.join(row):
             gone = not Project.objects.filter(pk=row.pk).exists()
             raise ApiError("project_not_found" if gone else "file_not_found")
-        session_list.publish_project(row)
+        _publish(row, former)
         return Response(present_file(file), status.HTTP_201_CREATED)
 
 
@@ -149,6 +153,17 @@ class ProjectFileView(StrictAPIView):
 
 def _get_own_project(request: Request, pk: str) -> Project:
     return get_own_row(Project.objects.visible_to(current_user(request)), pk, "project")
+
+
+def _projects_of(files: Sequence[UUID]) -> list[Project]:
+    return [*Project.objects.filter(files__in=files).distinct()]
+
+
+def _publish(project: Project, former: Sequence[Project]) -> None:
+    """Publish a changed project, and those that its new files have left."""
+    left = [other for other in former if other.pk != project.pk and other.change()]
+    for changed in (project, *left):
+        session_list.publish_project(changed)
 
 
 def _own_files(request: Request) -> Any:

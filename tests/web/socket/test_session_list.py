@@ -121,6 +121,19 @@ async def test_every_tab_is_told_which_project_has_changed(address, alice):
         assert [await other.next() for _ in range(9)] == lines
 
 
+async def test_every_tab_is_told_of_the_project_that_a_file_has_left(address, alice):
+    api = await sync_to_async(factories.api_client)(alice)
+    do = partial(sync_to_async(_ask), api)
+    file = str((await sync_to_async(File.objects.create)(owner=alice, name="tides.txt", status="ready")).pk)
+    async with tab(address, alice) as client:
+        first = (await do("post", "projects/", {"name": "Tides", "files": [file]}))["id"]
+        second = (await do("post", "projects/", {"name": "Moon", "files": [file]}))["id"]
+        await do("patch", f"projects/{first}/", {"files": [file]})
+        await do("post", f"projects/{second}/files/", {"file": file})
+        moves = [(await client.next())["project"] for _ in range(7)]
+    assert moves == [first, second, first, first, second, second, first]
+
+
 def _ask(api, method: str, path: str, body: object = None) -> dict:
     response = getattr(api, method)(f"/api/{path}", body, format="json")
     assert response.status_code < 300, response.content
