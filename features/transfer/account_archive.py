@@ -146,6 +146,8 @@ def _write_bases(archive: zipfile.ZipFile, pipe: Pipe, user: User) -> Iterator[b
             found = Document.objects.filter(pk__in=pks).select_related("served").defer("text")
             rows = list(found.order_by("created_at", "pk"))
             for row, shape in zip(rows, present_documents(rows), strict=True):
+                # While a replacement is read, that is the version before it.
+                row.name, row.content = row.shown.name, row.shown.content
                 entry = _entry(folder, len(documents) + 1, row.name)
                 stored = yield from _write_stored(archive, pipe, entry, row)
                 documents.append({**shape, **stored})

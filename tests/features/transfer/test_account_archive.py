@@ -15,6 +15,7 @@ from msgspec import json
 from chat.models import Agent, Preferences, Run, Session, ToolCall, ToolCallImage
 from knowledge.files import blobs
 from knowledge.models import File, KnowledgeBase, Project
+from knowledge.models.document import Document, ServedVersion
 from tests import factories
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -134,6 +135,19 @@ def test_the_archive_has_everything_of_the_account(alice: User) -> None:
     [base] = listed(entries, "knowledge-bases")
     assert base["summary"] == f"{OWN} summary"
     assert [entries[one["entry"]] for one in base["documents"]] == [f"{OWN} in document".encode()]
+
+
+def test_a_document_is_in_it_as_its_members_see_it(alice: User) -> None:
+    document = Document.objects.get(knowledge_base__isnull=False)
+    ServedVersion.objects.preserve(document)
+    document.content.save("any", ContentFile(b"unread"), save=False)
+    Document.objects.filter(pk=document.pk).update(
+        name="new.txt", content=document.content.name, status="processing"
+    )
+    entries = download(alice)
+    [[written]] = [base["documents"] for base in listed(entries, "knowledge-bases")]
+    assert entries[written["entry"]] == f"{OWN} in document".encode()
+    assert "new.txt" not in written["entry"]
 
 
 def test_nothing_of_another_user_is_in_it(alice: User, mallory: User) -> None:
