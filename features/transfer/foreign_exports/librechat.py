@@ -77,7 +77,7 @@ def read(raw: bytes) -> Conversation:
     """Read a conversation. Raises Unreadable."""
     given = decode(raw, _Conversation)
     model = (given.options and given.options.model) or ""
-    nodes = [node for message, at in _walk(given.messages) for node in _nodes(message, at, model)]
+    nodes = [node for message, place in _walk(given.messages) for node in _nodes(message, place, model)]
     moments = [node.sent_at for node in nodes if node.sent_at]
     # Exports write the time in the browser's language; then it cannot be read, and is left out.
     exported_at = moment(given.export_at)
@@ -112,7 +112,7 @@ def _walk(messages: list[Raw]) -> Iterator[tuple[_Message, Path]]:
         waiting += inside[::-1]
 
 
-def _nodes(message: _Message, at: Path, model: str) -> list[Node]:
+def _nodes(message: _Message, place: Path, model: str) -> list[Node]:
     key, parent = message.message_id, message.parent_message_id
     sent_at = moment(message.created_at)
     parts = list(filter(None, message.content or ()))
@@ -120,13 +120,13 @@ def _nodes(message: _Message, at: Path, model: str) -> list[Node]:
     if message.is_created_by_user:
         files = [_file(one) for one in message.files or () if one and one.filename]
         text = message.text or "\n\n".join(_text(part) for part in parts if part.type == "text")
-        return [Node(key, parent, "user", at, text=text, sent_at=sent_at, files=[*files, *pictures])]
+        return [Node(key, parent, "user", place, text=text, sent_at=sent_at, files=[*files, *pictures])]
     failures = [part.error for part in parts if part.error]
     answer = Node(
         key,
         parent,
         "assistant",
-        at,
+        place,
         sent_at=sent_at,
         model=message.model or model,
         error=(failures or ["The answer failed."])[0] if message.error or failures else "",

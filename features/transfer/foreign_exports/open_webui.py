@@ -104,24 +104,24 @@ def _tags(given: _Conversation) -> list[str]:
     return [name.replace("_", " ") for name in names if isinstance(name, str)]
 
 
-def _nodes(key: str, message: _Message, at: Path) -> list[Node]:
+def _nodes(key: str, message: _Message, place: Path) -> list[Node]:
     sent_at = moment(message.timestamp)
     text = _plain(message.content)
     pictures = [_file(_File(type="image", url=url)) for url in urls_in(message.content)]
     if message.role == "user":
         files = [_file(one) for one in message.files or () if one and (one.name or one.type == "image")]
         return [
-            Node(key, message.parent_id, "user", at, text=text, sent_at=sent_at, files=[*files, *pictures])
+            Node(key, message.parent_id, "user", place, text=text, sent_at=sent_at, files=[*files, *pictures])
         ]
     if message.role != "assistant":
-        return [Node(key, message.parent_id, "hidden", at)]
+        return [Node(key, message.parent_id, "hidden", place)]
     pictures += [_file(one) for one in message.files or () if one and one.type == "image"]
     usage = message.usage or _Usage()
     answer = Node(
         key,
         message.parent_id,
         "assistant",
-        at,
+        place,
         sent_at=sent_at,
         model=message.model or "",
         error=_error(message.error),
