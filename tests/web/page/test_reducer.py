@@ -23,6 +23,8 @@ def test_the_pure_modules_of_the_page() -> None:
             f"--import={(HERE / 'static_roots.mjs').as_uri()}",
             "--test",
             "--test-reporter=spec",
+            # Some files wait for a timer; without it, of two processors one file would run at a time.
+            "--test-concurrency=4",
             *map(str, sorted((ROOT / "tests").rglob("*.test.mjs"))),
         ],
         capture_output=True,
