@@ -170,7 +170,6 @@ async def test_connections_are_reused(models, upstream):
         pytest.param({"eof": "abort"}, "upstream_unavailable", 3, id="reset before the first chunk"),
         pytest.param({"eof": "close"}, "upstream_unavailable", 3, id="EOF before the first chunk"),
         pytest.param({"finish": None}, "upstream_interrupted", 3, id="an empty body"),
-        pytest.param({"hang": True}, "upstream_timeout", 3, id="silence"),
         pytest.param({"raw": "data: {nonsense\n\n"}, "upstream_malformed", 1, id="not JSON"),
         pytest.param({"raw": 'data: 7\n\n', "finish": None}, "upstream_malformed", 1, id="not a chunk"),
         pytest.param({"raw": "data: " + "[" * 100_000 + "\n\n"}, "upstream_malformed", 1, id="nested too deep"),
@@ -333,7 +332,6 @@ async def test_unusual_completions_are_parsed(models, upstream, steps, completio
         pytest.param({"status": 429, "retry_after": 600}, "upstream_rate_limited", 1, id="429 for minutes"),
         pytest.param({"status": 503}, "upstream_unavailable", 3, id="503"),
         pytest.param({"eof": "abort"}, "upstream_unavailable", 3, id="reset"),
-        pytest.param({"hang": True}, "upstream_timeout", 3, id="silence"),
         pytest.param({"raw": "{nonsense"}, "upstream_malformed", 1, id="not JSON"),
         pytest.param({"raw": '{"choices": []}'}, "upstream_malformed", 1, id="no answer in it"),
         pytest.param({"raw": "[" * 100_000}, "upstream_malformed", 1, id="nested too deep"),
@@ -369,11 +367,23 @@ async def test_a_temperature_is_sent_only_if_it_is_set(models, upstream):
 async def test_a_silent_server_is_asked_again_unless_the_request_says_no(upstream):
     models = LanguageModels(connections=10, silence_s=0.2, first_retry_s=0.001)
     upstream.reply({"hang": True}, stream=False)
-    for asked, sent in ((replace(request(upstream), retries_timeouts=False), 1), (request(upstream), 3)):
+    asked = request(upstream, api_key="sk-secret")
+    for each, sent in ((replace(asked, retries_timeouts=False), 1), (asked, 3)):
         upstream.asides.clear()
         with pytest.raises(ModelFailed) as failed:
-            await models.complete(asked)
+            await models.complete(each)
         assert (failed.value.code, len(upstream.asides)) == ("upstream_timeout", sent)
+        assert "sk-secret" not in str(failed.value)
+    await models.close()
+
+
+async def test_a_server_that_is_silent_before_the_first_chunk_is_asked_three_times(upstream):
+    models = LanguageModels(connections=10, silence_s=0.5, first_retry_s=0.001)
+    upstream.reply({"hang": True})
+    with pytest.raises(ModelFailed) as failed:
+        await answer(models, request(upstream, api_key="sk-secret"))
+    assert (failed.value.code, len(upstream.requests)) == ("upstream_timeout", 3)
+    assert "sk-secret" not in str(failed.value)
     await models.close()
 
 
