@@ -222,7 +222,7 @@ def rows_read(statement: str, **values: Any) -> int:
 
 
 def test_equal_passages_cost_no_more_than_others(project: Project) -> None:
-    count = 300
+    count = 200
     files = [add(project, "Two tides a day.") for _ in range(count)]
     compute_waiting()
     assert waiting() == 0
