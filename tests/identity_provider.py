@@ -136,7 +136,8 @@ class Tampering:
         if how in ("secret", "none"):
             return (CLIENT_SECRET, "HS256") if how == "secret" else (None, "none")
         key = self.foreign_key if how == "foreign" else storage.jwk
-        return key.as_pem(is_private=True).decode(), "RS256"
+        # The key itself: to read one from PEM verifies its primes, which takes longer than the rest of a login.
+        return key.get_private_key(), "RS256"
 
 
 def endpoint() -> str:
