@@ -160,3 +160,22 @@ def test_a_deleted_chat_is_restored_by_undo_or_from_the_trash_or_deleted_for_goo
     expect(trash.locator(".trash li")).to_have_count(0)
     expect(trash.get_by_text("The trash is empty.")).to_be_visible()
     expect(row(page, "About salt")).to_have_count(1)
+
+
+def test_a_draft_comes_back_with_its_deleted_chat_and_ends_with_it(reader: Reader) -> None:
+    page = reader.page
+    begin(reader, "About moss")
+    reader.field.fill("about ferns")
+    choose(page, "About moss", "Delete")
+    expect(reader.field).to_have_value("")
+    page.get_by_role("button", name="Undo").click()
+    expect(page.locator("#title")).to_have_text("About moss")
+    expect(reader.field).to_have_value("about ferns")
+    choose(page, "About moss", "Delete")
+    expect(row(page, "About moss")).to_have_count(0)
+    page.locator("#account").click()
+    page.get_by_role("menuitem", name="Trash").click()
+    page.get_by_role("button", name="Delete “About moss” for good").click()
+    page.get_by_role("dialog", name="Delete this chat?").get_by_role("button", name="Delete").click()
+    expect(page.locator(".trash li")).to_have_count(0)
+    assert "about ferns" not in page.evaluate("JSON.stringify({ ...localStorage })")

@@ -25,6 +25,7 @@ import { notifyOfEnd } from "./frame/notifications.js";
 import { followOtherTabs } from "./settings/preferences.js";
 import { RetriedCommand, Socket } from "./server/socket.js";
 import { SessionActions } from "./sessions/session_actions.js";
+import { hasTrash } from "./sessions/deletion.js";
 import { isLive } from "./state/session_state.js";
 import { Suggestions } from "./composer/suggestions.js";
 import { attachShortcuts } from "./frame/shortcuts.js";
@@ -157,7 +158,7 @@ class Page {
         state: () => this.live?.state ?? null,
         actions: this.actions,
         changed: () => (this.#drawFrame(), this.#draw()),
-        gone: (id) => this.#onDeleted(id),
+        gone: (id, isForGood) => this.#onDeleted(id, isForGood),
         ...this.failures,
       },
     );
@@ -309,9 +310,9 @@ class Page {
     });
   }
 
-  /** Forgets a session that was deleted, here or elsewhere. @param {string} id */
-  #onDeleted(id) {
-    this.composer.forget(id);
+  /** Forgets a session that was deleted, here or elsewhere; one that can be restored keeps its draft. @param {string} id @param {boolean} [isForGood] */
+  #onDeleted(id, isForGood = !hasTrash()) {
+    if (isForGood) this.composer.forget(id);
     this.conversation.edits.forgetSession(id);
     if (this.live?.state.session === id) this.#goTo("");
   }

@@ -22,7 +22,7 @@ export class SessionSidebar {
    * @param {import("./session_actions.js").SessionActions} page.actions
    * @param {(action: () => Promise<any>) => Promise<boolean>} page.attempt
    * @param {() => void} page.changed
-   * @param {(id: string) => void} page.gone  deleted, here or elsewhere
+   * @param {(id: string, isForGood?: boolean) => void} page.gone  deleted, here or elsewhere; isForGood: the trash has it not, or no longer
    * @param {(error: Error) => void} page.failed
    */
   constructor(parts, page) {
@@ -65,11 +65,12 @@ export class SessionSidebar {
       const { type: _type, session, n: _n, leaf: _leaf, ...members } = frame;
       this.store.assume(session, members);
     }
+    const isTemporary = frame.type === "session_deleted" && this.store.get(frame.session)?.is_temporary;
     this.store.receive(frame);
     this.tags.receive(frame);
     this.archive?.receive(frame);
     this.trash?.receive(frame);
-    if (frame.type === "session_deleted") this.page.gone(frame.session);
+    if (frame.type === "session_deleted") this.page.gone(frame.session, isTemporary || undefined);
   }
 
   #changed() {
@@ -132,7 +133,11 @@ export class SessionSidebar {
   /** Opens the dialog of deleted chats. */
   async openTrash() {
     const { TrashDialog } = await import("../trash/trash_dialog.js");
-    this.trash = new TrashDialog(this.page.failed, () => this.store.refresh());
+    this.trash = new TrashDialog({
+      failed: this.page.failed,
+      changed: () => this.store.refresh(),
+      purged: (id) => this.page.gone(id, true),
+    });
   }
 }
 

@@ -11,11 +11,10 @@ import { titleOf } from "../sessions/session_row.js";
 /** @typedef {Session & {deleted_at: string, purge_at: string, is_part: boolean}} TrashedSession */
 
 export class TrashDialog {
-  /** Opens it. @param {(error: any) => void} failed @param {() => void} changed a chat was restored */
-  constructor(failed, changed) {
-    /** @type {(error: any) => void} */
-    this.failed = failed;
-    this.changed = changed;
+  /** Opens it. @param {{failed: (error: any) => void, changed: () => void, purged: (id: string) => void}} page changed: a chat was restored; purged: deleted for good */
+  constructor(page) {
+    /** @type {typeof page} */
+    this.page = page;
     this.list = h("ul", { class: "rows trash" });
     this.none = h("p", { class: "hint", hidden: true }, t("The trash is empty."));
     /** @type {string|null} */
@@ -107,7 +106,7 @@ export class TrashDialog {
   async #restore(session) {
     await restoreSession(session.id);
     this.#leave(session.id);
-    this.changed();
+    this.page.changed();
   }
 
   /** @param {TrashedSession} session */
@@ -121,6 +120,7 @@ export class TrashDialog {
   async #empty() {
     const what = h("p", {}, t("All chats in it are deleted for good."));
     if (!(await ask(t("Empty the trash?"), { yes: t("Empty") }, what))) return;
+    this.page.purged(session.id);
     await call("DELETE", "trash/");
     await this.#read();
     this.element.querySelector("button")?.focus();
@@ -128,6 +128,7 @@ export class TrashDialog {
 
   /** Takes its row away; the focus that was there goes to a neighbour. @param {string} id */
   #leave(id) {
+    for (const { dataset } of /** @type {HTMLElement[]} */ ([...this.list.children])) this.page.purged(dataset.id);
     const row = /** @type {HTMLElement[]} */ ([...this.list.children]).find((one) => one.dataset.id === id);
     if (!row) return;
     const neighbour = row.contains(document.activeElement)
@@ -140,6 +141,6 @@ export class TrashDialog {
 
   /** @param {() => Promise<void>} action */
   #attempt(action) {
-    return action().catch(this.failed);
+    return action().catch(this.page.failed);
   }
 }
