@@ -2,9 +2,10 @@
 
 import psycopg
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.browser.accessible import violations_in_both_themes
+from tests.browser.reader import Reader
 from tests.browser.windows import Windows
 from tests.stack import Stack
 
@@ -80,3 +81,13 @@ def test_what_is_chosen_once_holds_in_every_chat_and_tab(
         reader.expect_picked("beta")
         reader.page.reload()
         reader.expect_picked("beta")
+
+
+def test_instructions_are_written_only_where_the_stored_ones_are_shown(reader: Reader) -> None:
+    page = reader.page
+    waiting: list[Route] = []
+    page.route("**/api/preferences/", lambda route: waiting.append(route))  # noqa: PLW0108  Playwright marks the function
+    field = opened(page).get_by_label("Instructions for all chats")
+    expect(field).not_to_be_editable()
+    page.unroute("**/api/preferences/")  # continues what waits
+    expect(field).to_be_editable()

@@ -204,6 +204,7 @@ class OwnInstructions {
     this.field = text(t("Instructions for all chats"), {
       rows: 4,
       maxLength: LONGEST,
+      readOnly: true, // until it shows what is stored, which would be replaced unseen
       dir: "auto",
       placeholder: t("What models should call you, how long and in which tone they answer, which units they use"),
       oninput: () => this.#onEdit(),
@@ -235,6 +236,7 @@ class OwnInstructions {
   /** @param {Preferences} preferences as stored */
   show(preferences) {
     this.stored = preferences;
+    this.field.control.removeAttribute("readonly");
     this.isUsed.disabled = false;
     this.isUsed.checked = preferences.uses_instructions;
     // While it is edited the field is right.
