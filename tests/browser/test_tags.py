@@ -1,13 +1,16 @@
 """Tags of chats: set in a dialog, shown in the list and the bar, filtered by, renamed and deleted, in every browser at once."""
 
+import re
+
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.browser.accessible import violations_in_both_themes
 from tests.browser.reader import Reader
 from tests.browser.test_kept_chats import begin, row
 
 pytestmark = pytest.mark.browser
+CHAT = re.compile("/api/sessions/[^/]+/$")
 
 
 @pytest.fixture
@@ -104,3 +107,21 @@ def test_tags_are_accessible_and_fit_a_small_phone(phone: Reader, reader: Reader
     expect(dialog(page).get_by_role("checkbox")).to_have_count(2)
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     assert violations_in_both_themes(page) == []
+
+
+def test_tags_that_are_ticked_while_another_one_is_saved_are_all_kept(reader: Reader) -> None:
+    page = reader.page
+    begin(reader, "About tides")
+    add(reader, "Sea", "Moon")
+    begin(reader, "About bread")
+    reader.choose_action("Tags")
+    waiting: list[Route] = []
+    page.route(
+        CHAT, lambda route: waiting.append(route) if route.request.method == "PATCH" else route.fallback()
+    )
+    for tag in ("Sea", "Moon"):
+        dialog(page).get_by_role("checkbox", name=tag).check()
+    page.unroute(CHAT)  # continues what waits
+    expect(chips(page)).to_have_text(["Sea", "Moon"])
+    for tag in ("Sea", "Moon"):
+        expect(dialog(page).get_by_role("checkbox", name=tag)).to_be_checked()

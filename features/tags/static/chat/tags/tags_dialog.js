@@ -25,7 +25,10 @@ class TagsDialog {
   constructor(session, page) {
     this.session = session;
     this.page = page;
+    /** As stored. */
     this.chosen = session.tags ?? [];
+    /** What is saved goes on from what was saved before. @type {Promise<any>} */
+    this.latest = Promise.resolve();
     /** @type {string[]} */
     this.all = [];
     this.field = h("input", {
@@ -68,8 +71,15 @@ class TagsDialog {
 
   #draw() {
     const names = [...this.all, ...this.chosen.filter((tag) => !hasTag(this.all, tag))];
+    const focused = document.activeElement?.closest(".tag-choice li")?.textContent;
     this.none.hidden = names.length > 0;
-    this.list.replaceChildren(...names.map((name) => this.#row(name)));
+    const rows = names.map((name) => this.#row(name));
+    this.list.replaceChildren(...rows);
+    if (focused)
+      rows
+        .find((row) => row.textContent === focused)
+        ?.querySelector("input")
+        .focus();
   }
 
   /** @param {string} name */
@@ -94,25 +104,24 @@ class TagsDialog {
   async #add() {
     const name = this.field.value.trim();
     if (!name) return;
-    if (await this.#save([...this.chosen, name])) this.field.value = "";
+    if (await this.#save((tags) => [...tags, name])) this.field.value = "";
     this.field.focus();
   }
 
   /** @param {string} name @param {boolean} isChosen */
-  async #toggle(name, isChosen) {
-    const others = this.chosen.filter((tag) => !isSameTag(tag, name));
-    await this.#save(isChosen ? [...others, name] : others);
-    const row = [...this.list.querySelectorAll("li")].find((one) => one.textContent === name);
-    row?.querySelector("input").focus();
+  #toggle(name, isChosen) {
+    void this.#save((tags) => [...tags.filter((tag) => !isSameTag(tag, name)), ...(isChosen ? [name] : [])]);
   }
 
-  /** @param {string[]} tags @returns {Promise<boolean>} */
-  async #save(tags) {
-    const isSaved = await this.#attempt(async () => {
-      this.chosen = (await changeSession(this.session.id, { tags })).tags ?? [];
+  /** @param {(tags: string[]) => string[]} change of what is stored by then @returns {Promise<boolean>} */
+  async #save(change) {
+    const saving = this.#attempt(async () => {
+      this.chosen = (await changeSession(this.session.id, { tags: change(this.chosen) })).tags ?? [];
       this.all = [...this.all, ...this.chosen.filter((tag) => !hasTag(this.all, tag))];
     });
-    this.#draw();
+    const isSaved = await saving;
+    // The rows show already what is saved next.
+    if (saving === this.latest) this.#draw();
     return isSaved;
   }
 
@@ -143,16 +152,16 @@ class TagsDialog {
     this.field.focus();
   }
 
-  /** Says what failed in the dialog. @param {() => Promise<any>} action @returns {Promise<boolean>} */
-  async #attempt(action) {
+  /** Says what failed in the dialog. One action follows the other. @param {() => Promise<any>} action @returns {Promise<boolean>} */
+  #attempt(action) {
     this.problem.hidden = true;
-    try {
-      await action();
-      return true;
-    } catch (error) {
-      this.problem.textContent = apiErrorText(error);
-      this.problem.hidden = false;
-      return false;
-    }
+    return (this.latest = this.latest.then(action).then(
+      () => true,
+      (error) => {
+        this.problem.textContent = apiErrorText(error);
+        this.problem.hidden = false;
+        return false;
+      },
+    ));
   }
 }
