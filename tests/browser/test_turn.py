@@ -163,3 +163,16 @@ def test_on_a_phone_one_of_several_answers_is_seen_and_the_others_are_a_touch_aw
     beta.get_by_role("button", name="Continue with this one").tap()
     expect(beta.get_by_text("The conversation continues here")).to_be_visible()
     assert caller.page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_a_comment_that_is_being_written_stays_when_the_other_thumb_is_pressed(reader: Reader) -> None:
+    reader.send("Tides")
+    reader.expect_echo("Tides")
+    reader.answers.get_by_role("button", name="Good answer").click()
+    comment = reader.page.get_by_label("Your comment")
+    comment.fill("Half of it")
+    with reader.page.expect_response("**/feedback/"):
+        reader.answers.get_by_role("button", name="Bad answer").click()
+    # It takes the focus once the thumb is stored.
+    expect(comment).to_be_focused()
+    expect(comment).to_have_value("Half of it")

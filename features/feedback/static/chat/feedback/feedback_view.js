@@ -58,9 +58,11 @@ export class FeedbackView {
     const isAccepted = await this.#send(
       isRemoved ? null : { is_positive: isPositive, text: this.feedback?.text ?? "" },
     );
-    if (!isAccepted || isRemoved) return this.#close();
+    if (!isAccepted) return;
+    if (isRemoved) return this.#close();
     this.field ??= this.#createForm();
-    this.field.value = this.feedback?.text ?? "";
+    // What is being written in it stays.
+    if (this.comment.hidden) this.field.value = this.feedback?.text ?? "";
     this.comment.hidden = false;
     this.field.focus();
     this.comment.scrollIntoView({ block: "nearest" });
