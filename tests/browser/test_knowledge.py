@@ -1,9 +1,10 @@
 """Knowledge bases on the page: documents and their progress, members by role, search."""
 
+import re
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from tests.browser.knowledge_scene import (
     FLOOD,
@@ -206,3 +207,22 @@ def test_a_member_leaves_and_the_last_owner_cannot(reader: Reader) -> None:
     page.get_by_role("dialog").get_by_role("button", name="Delete").click()
     expect(page.locator("#title")).to_have_text("Knowledge")
     expect(page.locator(".base-rows li")).to_have_count(0)
+
+
+def test_a_text_that_is_replaced_while_another_version_is_read_begins_with_the_one_before(
+    reader: Reader,
+) -> None:
+    page = reader.page
+    create(page, "Tides")
+    add_text(page, "Tide tables", "The ebb is at six.")
+    expect_state(page, "Tide tables", "ready")
+
+    def as_being_read(route: Route) -> None:
+        response = route.fetch()
+        route.fulfill(response=response, body=response.text().replace('"ready"', '"processing"'))
+
+    page.route(re.compile(r"/documents/(\?|$)"), as_being_read)
+    page.reload()
+    expect_state(page, "Tide tables", "processing")
+    choose(page, "Tide tables", "Replace the text")
+    expect(page.get_by_role("dialog").get_by_role("textbox", name="Text")).to_have_value("The ebb is at six.")

@@ -318,8 +318,12 @@ function rename(base, { id, title }) {
 }
 
 /** @param {string} base @param {KnowledgeDocument} document */
-async function rewrite(base, { id, title, status }) {
-  const before = status === "ready" ? await readText(documentAt(base, id)) : "";
+async function rewrite(base, { id, title }) {
+  // While a new version is being read, the one before is served.
+  const before = await readText(documentAt(base, id)).catch((error) => {
+    if (error.code === "file_processing" || error.code === "file_failed") return "";
+    throw error;
+  });
   const fields = textFields(title, before);
   return askFor(t("Replace the text"), {
     yes: t("Save"),
