@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, Route, expect
 
 from tests.browser.accessible import violations_in_both_themes
 from tests.browser.file_drops import drop_on
@@ -295,3 +295,22 @@ def test_chats_of_another_product_are_imported_and_those_that_cannot_be_read_are
     expect(reader.questions.locator(".question-text")).to_have_text(
         ["How high are the tides?", "And the lowest?"]
     )
+
+
+def test_an_import_that_ends_early_says_what_was_imported_and_what_went_wrong(
+    reader: Reader, tmp_path: Path
+) -> None:
+    export = tmp_path / "conversations.json"
+    export.write_text("[]")
+    first = {"imported": [{"is_new": True}], "refused": [], "remarks": [], "is_complete": False}
+    answers = [(200, first), (503, {"code": "unavailable", "message": "Later."})]
+
+    def answer(route: Route) -> None:
+        status, body = answers.pop(0)
+        route.fulfill(status=status, json=body)
+
+    reader.page.route("**/api/sessions/import/foreign/", answer)
+    bring_in(reader, export)
+    dialog = reader.page.get_by_role("dialog", name="Import a chat")
+    expect(dialog.get_by_role("status")).to_have_text("1 chat was imported.")
+    expect(dialog.get_by_role("alert")).to_be_visible()

@@ -12,9 +12,6 @@ import { apiErrorText } from "../answer/status_texts.js";
 
 /** @template T @typedef {(file: File, progressed: (share: number) => void) => {done: Promise<T>, abort: () => void}} Send */
 
-/** The server stores the files before it answers. */
-const LONGEST_IMPORT_MS = 300_000;
-
 /** @param {string} path @param {string} contentType */
 const importing =
   (path, contentType) => /** @param {File} file @param {(share: number) => void} progressed */ (file, progressed) =>
@@ -87,13 +84,22 @@ class ImportDialog {
     let answer;
     /** @type {ForeignImportAnswer["remarks"]} */
     const remarks = [];
+    let problem = "";
     do {
-      answer = await this.#withProgress(file, importForeign, t("Its chats are being stored …"));
+      try {
+        answer = await this.#withProgress(file, importForeign, t("Its chats are being stored …"));
+      } catch (error) {
+        // What was imported before it is said too.
+        if (!answer || error.code === "aborted") throw error;
+        problem = failureText(error);
+        break;
+      }
       fresh = answer.imported.filter((one) => one.is_new).length;
       added += fresh;
       remarks.push(...answer.remarks);
     } while (fresh && !answer.is_complete);
-    this.#show(...outcome(added, { ...answer, remarks }));
+    const failure = h("p", { class: "problem", role: "alert", hidden: !problem }, problem);
+    this.#show(...outcome(added, { ...answer, remarks }), failure);
   }
 
   /**
