@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.browser.accessible import violations_in_both_themes
 from tests.browser.reader import Reader, wait_for_script
@@ -12,6 +12,7 @@ from tests.browser.test_cut_network import Direct
 from tests.stack import Stack
 
 pytestmark = pytest.mark.browser
+SEARCHES = re.compile(r"/sessions/[^/]+/search/")
 # Messages of a long chat.
 LENGTH = 1000
 MARKED = "() => [...(CSS.highlights.get('found') ?? [])].map(String)"
@@ -159,3 +160,41 @@ def test_words_dates_and_the_beginning_of_a_chat_are_found_from_its_menu(
     expect(page.get_by_role("search").get_by_role("status")).to_have_text("Not found")
     field.press("Escape")
     expect(page.get_by_role("search")).to_have_count(0)
+
+
+def test_a_search_that_is_answered_after_its_bar_was_closed_shows_nothing(reader: Reader) -> None:
+    reader.send("The zebra question")
+    reader.expect_echo("The zebra question")
+    reader.edit(0, "Something else")
+    reader.expect_echo("Something else")
+    page = reader.page
+    branches: list[str] = []
+    page.on("request", lambda request: branches.append(request.url) if "/selection/" in request.url else None)
+    waiting: list[Route] = []
+    page.route(SEARCHES, lambda route: waiting.append(route))  # noqa: PLW0108  Playwright marks the function
+    reader.choose_action("Find in this chat")
+    field = page.get_by_role("searchbox", name="Find in this chat")
+    with page.expect_request(SEARCHES):
+        field.fill("zebra")
+    page.get_by_role("search").get_by_role("button", name="Close").click()
+    with page.expect_response(SEARCHES):
+        page.unroute(SEARCHES)  # continues what waits
+    # A later search is answered later.
+    reader.choose_action("Find in this chat")
+    field.fill("else")
+    expect(page.get_by_role("search").get_by_role("status")).to_have_text("2 of 2")
+    expect(reader.questions.locator(".question-text")).to_have_text("Something else")
+    assert branches == []
+
+
+def test_a_date_is_gone_to_when_its_year_is_complete(reader: Reader) -> None:
+    page = reader.page
+    reader.send("The zebra question")
+    reader.expect_echo("The zebra question")
+    read: list[str] = []
+    page.on("request", lambda request: read.append(request.url) if request.url.endswith("/tree/") else None)
+    reader.choose_action("Find in this chat")
+    page.get_by_label("Go to a date").press_sequentially("01012020")
+    expect(page.get_by_label("Go to a date")).to_have_value("2020-01-01")
+    expect(reader.questions.first).to_be_focused()
+    assert len(read) == 1

@@ -22,7 +22,7 @@ export class Find {
   /** A chat, or another message of it, is opened. @param {string|null} message that was found @param {string} query */
   opened(message, query) {
     if (this.bar && this.bar.session !== this.session()) {
-      this.bar.element.remove();
+      this.bar.close();
       this.bar = null;
     }
     this.page.seek(message, query);

@@ -8,6 +8,7 @@ import { t } from "../i18n.js";
 import { currentBranch } from "../state/branch.js";
 
 const PAUSE_MS = 200;
+const FIRST_YEAR = 1970;
 
 /** @typedef {{seek: (message: string|null, query: string, keepsFocus?: boolean) => void, reveal: (id: string) => void, failed: (error: any) => void}} Page */
 
@@ -90,12 +91,12 @@ export class FindBar {
     this.#go();
   }
 
-  /** @returns {Promise<boolean>} false: other words are asked for meanwhile, or they could not be asked for */
+  /** @returns {Promise<boolean>} false: other words are asked for meanwhile, the bar was closed, or they could not be asked for */
   async #find() {
     const query = this.query;
     try {
       const found = query ? await api.findMessages(this.session, query) : [];
-      if (query !== this.query) return false;
+      if (query !== this.query || !this.element.isConnected) return false;
       this.found = found.map(({ message }) => message);
       return true;
     } catch (error) {
@@ -139,7 +140,8 @@ export class FindBar {
 
   #goToDate() {
     const from = new Date(`${this.date.value}T00:00`);
-    if (this.date.value)
+    // A year that is being typed is a date after each digit.
+    if (from.getFullYear() >= FIRST_YEAR)
       this.#reveal((branch) => branch.find((node) => new Date(node.sent_at) >= from) ?? branch.at(-1));
   }
 
