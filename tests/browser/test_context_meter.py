@@ -81,3 +81,15 @@ def test_two_models_have_a_part_of_the_card_each_and_the_fullest_is_shown(
     assert box["x"] + box["width"] <= 360
     hide = "from chat.models import ModelConfig as M; M.objects.filter(name='narrow').delete()"
     stack.manage("shell", "-v", "0", "-c", hide)
+
+
+def test_the_card_is_opened_and_closed_by_enter(reader: Reader) -> None:
+    reader.send("Why two tides?")
+    meter, card = reader.page.locator("#context-meter"), reader.page.locator(".context-card")
+    expect(meter).to_be_visible()
+    meter.press("Enter")
+    expect(card).to_contain_text("System prompt")
+    meter.press("Enter")
+    expect(card).to_be_hidden()
+    meter.press("Enter")
+    expect(card).to_be_visible()

@@ -199,3 +199,14 @@ def test_the_account_menu_has_groups_and_ends_with_the_account(reader: Reader) -
     assert groups[1] == "Archived chats|Trash|Import a chat"
     assert groups[-1] == "Profile|Change password|Log out"
     assert violations_in_both_themes(page) == []
+
+
+def test_a_second_click_on_the_button_of_a_menu_closes_it(reader: Reader) -> None:
+    button, menu = reader.page.locator("#account"), reader.page.get_by_role("menu")
+    for _ in range(2):
+        button.click()
+        expect(menu).to_be_visible()
+        expect(button).to_have_attribute("aria-expanded", "true")
+        button.click()
+        expect(menu).to_have_count(0)
+        expect(button).to_have_attribute("aria-expanded", "false")

@@ -28,7 +28,13 @@ export function attachMenu(button, items) {
   menuSources.set(button, items);
   button.setAttribute("aria-haspopup", "menu");
   button.setAttribute("aria-expanded", "false");
-  button.addEventListener("click", () => (isOpen(button) ? close(button) : openMenu(button, items())));
+  let wasOpen = false;
+  button.addEventListener("pointerdown", () => (wasOpen = isOpen(button)));
+  button.addEventListener("click", ({ detail }) => {
+    if (isOpen(button)) close(button);
+    // The pointer has closed it already: it is a light-dismissed popover. Clicks by the keyboard have no number.
+    else if (!detail || !wasOpen) openMenu(button, items());
+  });
   button.addEventListener("keydown", (event) => {
     if (event.key !== "ArrowDown" && event.key !== "ArrowUp") return;
     event.preventDefault();
@@ -93,6 +99,8 @@ export function openMenu(anchor, items) {
 function removeMenu(anchor, menu) {
   const hadFocus = menu.contains(document.activeElement) || document.activeElement === document.body;
   menu.remove();
+  // Another one may have been opened meanwhile.
+  if (menuOf(anchor) !== menu) return;
   anchor.setAttribute("aria-expanded", "false");
   if (hadFocus) anchor.focus();
 }

@@ -19,8 +19,8 @@ export class PopoverCard {
     this.element.addEventListener("toggle", (event) =>
       button.setAttribute("aria-expanded", String(event.newState === "open")),
     );
-    button.addEventListener("pointerdown", () => (this.wasOpen = this.element.matches(":popover-open")));
-    button.addEventListener("keydown", () => (this.wasOpen = false));
+    for (const pressed of ["pointerdown", "keydown"])
+      button.addEventListener(pressed, () => (this.wasOpen = this.element.matches(":popover-open")));
   }
 
   close() {
@@ -29,8 +29,8 @@ export class PopoverCard {
 
   /** @param {() => Promise<Node>} read what it shows */
   async toggle(read) {
-    // A click on the button has closed it already: it is a light-dismissed popover.
-    if (this.wasOpen) return;
+    // A click on the button has closed it already: it is a light-dismissed popover. Keys have not.
+    if (this.wasOpen) return this.close();
     this.element.replaceChildren(h("p", { class: "hint" }, t("Reading…")));
     this.element.showPopover();
     this.#place();
