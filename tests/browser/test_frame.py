@@ -210,3 +210,12 @@ def test_a_second_click_on_the_button_of_a_menu_closes_it(reader: Reader) -> Non
         button.click()
         expect(menu).to_have_count(0)
         expect(button).to_have_attribute("aria-expanded", "false")
+
+
+def test_a_double_click_makes_one_token(reader: Reader) -> None:
+    made: list[str] = []
+    reader.page.on("request", lambda request: made.append(request.url) if request.method == "POST" else None)
+    settings = from_account(reader, "Settings")
+    settings.get_by_role("button", name="New token").dblclick()
+    expect(settings.get_by_label("New token", exact=True)).to_be_focused()
+    assert len(made) == 1

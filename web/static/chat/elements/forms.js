@@ -67,6 +67,13 @@ export const line = (label, properties = {}, hint = "") =>
 /** @param {string} label @param {Record<string, any>} [properties] of the textarea @param {string} [hint] */
 export const text = (label, properties = {}, hint = "") => new Field(label, h("textarea", properties), hint);
 
+/** An action that is not begun again while it is under way, as by a second click. @template T @param {() => Promise<T>} action @returns {() => Promise<T>} */
+export function oneAtATime(action) {
+  /** @type {Promise<T>|null} */
+  let running = null;
+  return () => (running ??= action().finally(() => (running = null)));
+}
+
 /** @param {string} value of a textarea */
 export const nonEmptyLines = (value) =>
   value

@@ -2,6 +2,7 @@
 
 import * as api from "../server/api.js";
 import { ask } from "../elements/dialogs.js";
+import { oneAtATime } from "../elements/forms.js";
 import { h } from "../elements/element.js";
 import { icon, iconButton } from "../elements/icons.js";
 import { shown, visibleText } from "../elements/visible_text.js";
@@ -19,7 +20,7 @@ export class TokensView {
     this.fresh = h("div", { class: "fresh", role: "status" });
     const create = h(
       "button",
-      { type: "button", onclick: () => this.#attempt(() => this.#create()) },
+      { type: "button", onclick: oneAtATime(() => this.#attempt(() => this.#create())) },
       icon("plus"),
       t("New token"),
     );

@@ -8,7 +8,7 @@ import { t } from "../i18n.js";
 import { addMember, changeMember, readMembers, removeMember } from "./knowledge_api.js";
 import { RepeatedRead } from "../server/list_store.js";
 import { unlessGone } from "../server/api.js";
-import { Field } from "../elements/forms.js";
+import { Field, oneAtATime } from "../elements/forms.js";
 import { isOwned, isReadable, memberNote, roleNames, roleNote } from "./knowledge_store.js";
 
 /** @import {KnowledgeBase, Member, MemberRole} from "../types.js" */
@@ -28,9 +28,10 @@ export class MembersView {
       h("input", { type: "text", autocomplete: "off", spellcheck: false, required: true, maxLength: 150 }),
     );
     this.role = new Field(t("Role"), roleSelect("reader"));
+    const add = oneAtATime(() => this.#add());
     this.form = h(
       "form",
-      { class: "inviting", onsubmit: (/** @type {Event} */ event) => this.#add(event) },
+      { class: "inviting", onsubmit: (/** @type {Event} */ event) => (event.preventDefault(), add()) },
       this.user.element,
       this.role.element,
       h("button", { type: "submit" }, icon("plus"), t("Add")),
@@ -93,9 +94,7 @@ export class MembersView {
     if (hadFocus && !this.list.contains(document.activeElement)) this.user.control.focus();
   }
 
-  /** @param {Event} event */
-  async #add(event) {
-    event.preventDefault();
+  async #add() {
     const role = /** @type {MemberRole} */ (this.role.value);
     try {
       await addMember(this.base.id, { user: this.user.value, role });

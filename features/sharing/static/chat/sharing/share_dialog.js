@@ -3,6 +3,7 @@
 import { readSession, call } from "../server/api.js";
 import { copyButton } from "../elements/copy_button.js";
 import { dialog, open } from "../elements/dialogs.js";
+import { oneAtATime } from "../elements/forms.js";
 import { h } from "../elements/element.js";
 import { icon } from "../elements/icons.js";
 import { language, t, tn } from "../i18n.js";
@@ -30,7 +31,7 @@ class ShareDialog {
     this.list = h("ul", { class: "shares", "aria-label": t("Links to this chat") });
     const make = h(
       "button",
-      { type: "button", class: "primary", onclick: () => this.#make() },
+      { type: "button", class: "primary", onclick: oneAtATime(() => this.#make()) },
       icon("link"),
       t("Create a link"),
     );

@@ -1,6 +1,7 @@
 /** The dialog of deleted chats: each is restored or deleted for good. */
 
 import { ask, dialog, open } from "../elements/dialogs.js";
+import { oneAtATime } from "../elements/forms.js";
 import { h } from "../elements/element.js";
 import { iconButton } from "../elements/icons.js";
 import { language, t } from "../i18n.js";
@@ -21,7 +22,12 @@ export class TrashDialog {
     this.next = null;
     this.more = h(
       "button",
-      { type: "button", class: "quiet", hidden: true, onclick: () => this.#attempt(() => this.#readMore()) },
+      {
+        type: "button",
+        class: "quiet",
+        hidden: true,
+        onclick: oneAtATime(() => this.#attempt(() => this.#readMore())),
+      },
       t("Show older chats"),
     );
     this.empty = h(
@@ -114,21 +120,21 @@ export class TrashDialog {
     const what = h("p", {}, t("“%(title)s” and all its branches are deleted for good.", { title: titleOf(session) }));
     if (!(await ask(t("Delete this chat?"), { yes: t("Delete") }, what))) return;
     await call("DELETE", `trash/${session.id}/`);
+    this.page.purged(session.id);
     this.#leave(session.id);
   }
 
   async #empty() {
     const what = h("p", {}, t("All chats in it are deleted for good."));
     if (!(await ask(t("Empty the trash?"), { yes: t("Empty") }, what))) return;
-    this.page.purged(session.id);
     await call("DELETE", "trash/");
+    for (const { dataset } of /** @type {HTMLElement[]} */ ([...this.list.children])) this.page.purged(dataset.id);
     await this.#read();
     this.element.querySelector("button")?.focus();
   }
 
   /** Takes its row away; the focus that was there goes to a neighbour. @param {string} id */
   #leave(id) {
-    for (const { dataset } of /** @type {HTMLElement[]} */ ([...this.list.children])) this.page.purged(dataset.id);
     const row = /** @type {HTMLElement[]} */ ([...this.list.children]).find((one) => one.dataset.id === id);
     if (!row) return;
     const neighbour = row.contains(document.activeElement)
