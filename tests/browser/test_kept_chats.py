@@ -179,3 +179,17 @@ def test_a_draft_comes_back_with_its_deleted_chat_and_ends_with_it(reader: Reade
     page.get_by_role("dialog", name="Delete this chat?").get_by_role("button", name="Delete").click()
     expect(page.locator(".trash li")).to_have_count(0)
     assert "about ferns" not in page.evaluate("JSON.stringify({ ...localStorage })")
+
+
+def test_a_title_is_written_on_while_its_chat_moves_in_the_list(reader: Reader, phone: Reader) -> None:
+    begin(reader, "About tides", "About bread")
+    page = reader.page
+    row(page, "About tides").get_by_role("link").press("F2")
+    field = page.locator("#sessions").get_by_role("textbox", name="Title")
+    field.fill("About")
+    choose(phone.page, "About tides", "Pin")
+    expect(pinned(page).get_by_role("textbox", name="Title")).to_be_focused()
+    field.press("End")
+    field.press_sequentially(" the sea")
+    field.press("Enter")
+    expect(row(phone.page, "About the sea")).to_have_count(1)

@@ -81,7 +81,8 @@ export class SessionRow {
       if (isComposing(event)) return;
       if (event.key === "Enter" || event.key === "Escape") done(event.key === "Enter", true);
     });
-    field.addEventListener("blur", () => done(true, false));
+    // The row may have been moved, which takes the focus away until the list gives it back.
+    field.addEventListener("blur", () => queueMicrotask(() => document.activeElement !== field && done(true, false)));
     this.element.classList.add("editing");
     this.element.append(field);
     field.select();
