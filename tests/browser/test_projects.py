@@ -372,3 +372,16 @@ def test_projects_are_accessible(reader: Reader) -> None:
     choose(page, "Tides", "Delete")
     found["deletion"] = violations_in_both_themes(page)
     assert {name: lines for name, lines in found.items() if lines} == {}
+
+
+def test_a_project_whose_chats_are_all_pinned_has_chats(reader: Reader) -> None:
+    page = reader.page
+    create(page, "Tides")
+    none = page.get_by_text("None yet. What you write below begins one.")
+    expect(none).to_be_visible()
+    reader.send("Hello")
+    reader.expect_echo("Hello")
+    reader.choose_action("Pin")
+    page.locator("#project-link").click()
+    expect(chats(page)).to_have_count(1)
+    expect(none).to_be_hidden()

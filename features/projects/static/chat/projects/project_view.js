@@ -98,7 +98,8 @@ class ProjectChats {
   #changed(store) {
     if (store !== this.store) return;
     this.list.show(null);
-    this.none.hidden = store.shown.sessions.length > 0;
+    const { pinned, sessions } = store.shown;
+    this.none.hidden = pinned.length + sessions.length > 0;
   }
 }
 
