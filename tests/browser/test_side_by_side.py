@@ -191,3 +191,19 @@ def test_on_a_phone_each_turn_opens_at_the_answer_the_conversation_goes_on_from(
     caller.page.reload()
     expect(beta).to_be_in_viewport(ratio=0.9)
     expect(tabs.nth(1)).to_have_attribute("aria-pressed", "true")
+
+
+def test_on_a_phone_a_tab_leads_to_the_newest_answer_of_its_column(caller: Reader, stack: Stack) -> None:
+    compare(caller, stack, "alpha", "beta")
+    expect_column(caller, 0, 0, "from alpha")
+    beta = expect_column(caller, 0, 1, "from beta")
+    tabs = caller.page.locator(".column-tabs").get_by_role("button")
+    tabs.nth(1).click()
+    expect(tabs.nth(1)).to_have_attribute("aria-pressed", "true")
+    stack.upstream.reply({"text": "beta once more"}, model="beta", times=1)
+    try_again(beta)
+    beta = expect_column(caller, 0, 1, "beta once more")
+    for number in range(2):
+        tabs.nth(number).click()
+        expect(tabs.nth(number)).to_have_attribute("aria-pressed", "true")
+    expect(beta).to_be_in_viewport(ratio=0.9)

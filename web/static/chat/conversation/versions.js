@@ -71,20 +71,17 @@ export class ColumnsView {
     if (names === this.names) return;
     const isFirst = this.names === "";
     this.names = names;
-    this.tabs.replaceChildren(...columns.map((column) => this.#tab(column)));
+    this.tabs.replaceChildren(...columns.map((column, i) => this.#tab(column, i)));
     this.#mark();
     // By the next frame the columns are on the page.
     if (isFirst)
       requestAnimationFrame(() => this.#goTo(columns.find(({ isCurrent }) => isCurrent)?.element, "instant"));
   }
 
-  /** @param {Column} column */
-  #tab({ element, model, isCurrent }) {
-    return h(
-      "button",
-      { type: "button", class: isCurrent ? "small current" : "small", onclick: () => this.#goTo(element, "smooth") },
-      model,
-    );
+  /** @param {Column} column @param {number} i its place, where another answer of the model may stand later */
+  #tab({ model, isCurrent }, i) {
+    const go = () => this.#goTo(/** @type {HTMLElement} */ (this.columns.children[i]), "smooth");
+    return h("button", { type: "button", class: isCurrent ? "small current" : "small", onclick: go }, model);
   }
 
   /** @param {HTMLElement|undefined} element @param {ScrollBehavior} behavior */
