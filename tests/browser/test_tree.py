@@ -7,6 +7,7 @@ from playwright.sync_api import Locator, Route, expect
 
 from tests.browser.reader import Reader
 from tests.screenshots.scenes import POST
+from tests.stack import Stack
 
 pytestmark = pytest.mark.browser
 
@@ -106,3 +107,17 @@ def test_the_hint_of_the_map_is_for_fingers_on_a_phone(caller: Reader) -> None:
     caller.expect_echo("One")
     caller.page.locator("#tree-toggle").click()
     expect(caller.page.locator(".tree-preview .hint")).to_have_text("Tap a message to go there.")
+
+
+def test_the_preview_shows_what_an_answer_has_written_so_far(reader: Reader, stack: Stack) -> None:
+    stack.upstream.reply({"text": "Ebb "}, {"wait": "more"}, {"text": "and flood."})
+    reader.send("Tides?")
+    reader.expect_partial_answer("Ebb")
+    reader.page.locator("#tree-toggle").click()
+    preview = reader.page.locator(".tree-preview")
+    expect(preview).to_contain_text("Ebb")
+    stack.upstream.release("more")
+    reader.expect_answer("Ebb and flood.")
+    for key in ("ArrowUp", "ArrowDown"):
+        reader.page.keyboard.press(key)
+    expect(preview).to_contain_text("Ebb and flood.")

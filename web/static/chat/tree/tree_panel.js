@@ -9,7 +9,9 @@ import { h } from "../elements/element.js";
 import { iconButton } from "../elements/icons.js";
 import { t, language } from "../i18n.js";
 import { TreeMap } from "./tree_map.js";
-import { readableMessage } from "../state/answer_text.js";
+import { isTerminal } from "../state/answer.js";
+import { readableMessage, readableText } from "../state/answer_text.js";
+import { answerTo } from "../state/session_state.js";
 
 /** @import {LiveSession} from "../server/live_session.js" */
 /** @import {Place} from "./tree_layout.js" */
@@ -94,6 +96,7 @@ export class TreePanel {
       this.map.show(nodes);
       if (andFocus) this.map.focus();
     } catch (error) {
+      if (this.read) this.read.n = null; // read again with the next change
       this.page.failed(error);
     }
   }
@@ -127,7 +130,7 @@ const LONGEST = 400;
 /** A mark that the pointer only passes over is not read. */
 const PREVIEW_PAUSE_MS = 120;
 
-/** The preview of a message on the map: author, time, beginning. Read when first shown, and cached. */
+/** The preview of a message on the map: author, time, beginning. Off the branch it is read, and cached once it has ended. */
 class TreePreview {
   /** @param {() => SessionState} state of the session whose map it is */
   constructor(state) {
@@ -174,13 +177,14 @@ class TreePreview {
 
   /** @param {Place} place @returns {string|undefined} */
   #known({ node }) {
-    const { branch, summary } = this.state();
+    const state = this.state();
+    const { branch, summary } = state;
     if (node.role === "summary")
       return shorten(
         summary?.id === node.id ? summary.text : t("Stands for the messages above it when the model is asked."),
       );
     const message = branch?.find(({ id }) => id === node.id);
-    return this.texts.get(node.id) ?? (message && textOf(message));
+    return message ? textOf(message, answerTo(state, message)) : this.texts.get(node.id);
   }
 
   /** @param {Place} place */
@@ -190,8 +194,9 @@ class TreePreview {
     await new Promise((resolve) => setTimeout(resolve, PREVIEW_PAUSE_MS));
     if (this.place !== place) return "";
     try {
-      const text = textOf(await api.readMessage(this.state().session, place.node.id));
-      this.texts.set(place.node.id, text);
+      const message = await api.readMessage(this.state().session, place.node.id);
+      const text = textOf(message);
+      if (isTerminal(message.status)) this.texts.set(place.node.id, text);
       return text;
     } catch {
       return t("This message cannot be read right now.");
@@ -199,10 +204,11 @@ class TreePreview {
   }
 }
 
-/** @param {Message} message */
-function textOf(message) {
+/** @param {Message} message @param {import("../types.js").Answer} [answer]  what its run has written since it was read */
+function textOf(message, answer) {
   const files = (message.files ?? []).map(({ name }) => name).join(", ");
-  return shorten(readableMessage(message) || files || message.error?.message || t("(no text)"));
+  const text = answer ? readableText(answer) : readableMessage(message);
+  return shorten(text || files || message.error?.message || t("(no text)"));
 }
 
 /** @param {string} text */
