@@ -1,13 +1,14 @@
 /** The parts of knowledge bases that need no page: what reads and the socket do to their lists, and what is said of them. */
 
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { mock, test } from "node:test";
 
 import { DocumentList } from "../../../features/knowledge_bases/static/chat/knowledge/document_list.js";
 import {
   KnowledgeStore,
   countText,
   indexingText,
+  namesOf,
   rankText,
 } from "../../../features/knowledge_bases/static/chat/knowledge/knowledge_store.js";
 
@@ -138,4 +139,17 @@ test("counts, progress and ranks are said only where there are any", () => {
   assert.match(indexingText({ indexing: { chunks: 9, waiting: 3 } }), /^Indexing: 6 of 9 passages/);
   assert.equal(rankText({ vector_rank: 2 }), "no. 2 by meaning");
   assert.equal(rankText({ lexical_rank: 1, vector_rank: 2 }), "no. 1 by words · no. 2 by meaning");
+});
+
+test("the names of bases are read once for many questions, and again after a minute", async () => {
+  mock.timers.enable({ apis: ["Date"], now: Date.parse("2026-01-01") });
+  const { answer, waiting } = pretendServer();
+  const [one, other] = [namesOf(["t"]), namesOf(["t", "l"])];
+  await answer("/api/knowledge-bases/?limit=200", [tides]);
+  assert.deepEqual([await one, await other, waiting], [["Tides"], ["Tides"], []]);
+  mock.timers.tick(61_000);
+  const later = namesOf(["t"]);
+  await answer("/api/knowledge-bases/?limit=200", [{ ...tides, name: "Tides and waves" }]);
+  assert.deepEqual(await later, ["Tides and waves"]);
+  mock.timers.reset();
 });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { mock, test } from "node:test";
 
+import { LimitStatus } from "../../../features/usage/static/chat/usage/limit_status.js";
 import { byModel, limitRows } from "../../../features/usage/static/chat/usage/usage_tables.js";
 
 const day = (model, runs, cost) => ({
@@ -57,4 +58,20 @@ test("what is partly estimated is marked", () => {
     limitRows([{ ...use("tokens_per_day", 900, 1000, "tokens"), is_estimated: true }])[0].use,
     "≈ 900 of 1,000",
   );
+});
+
+test("a limit that is set later is shown within an hour", async () => {
+  mock.timers.enable({ apis: ["setTimeout"] });
+  const [answers, element] = [[[], [use("stored_bytes", 9, 10, "bytes")]], { hidden: true, textContent: "" }];
+  globalThis.fetch = async () => ({ ok: true, status: 200, text: async () => JSON.stringify(answers.shift()) });
+  const status = new LimitStatus(element);
+  const seen = async (is) => {
+    for (let i = 0; !is() && i < 1_000; i++) await new Promise(setImmediate);
+  };
+  await seen(() => !status.hasLimits);
+  assert.equal(element.hidden, true);
+  mock.timers.tick(3_600_000);
+  await seen(() => !element.hidden);
+  assert.match(element.textContent, /90%/);
+  mock.timers.reset();
 });

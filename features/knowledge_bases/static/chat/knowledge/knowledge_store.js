@@ -46,12 +46,16 @@ export const isEditable = ({ role }) => role === "editor" || role === "owner";
 /** @param {KnowledgeBase} base */
 export const isOwned = ({ role }) => role === "owner";
 
-/** The names of the user's knowledge bases, as they were when they were first asked for. @type {Promise<Map<string, string>>|undefined} */
+/** The names of the user's knowledge bases, which are read again after a while. @type {Promise<Map<string, string>>|undefined} */
 let knownNames;
 
+let namesReadAt = 0;
+const NAMES_MS = 60_000;
 /** @param {string[]} ids @returns {Promise<string[]>} those that the user is still a member of; none if they cannot be read now */
 export async function namesOf(ids) {
   knownNames ??= readBases().then((bases) => new Map(bases.map(({ id, name }) => [id, name])));
+  if (Date.now() - namesReadAt > NAMES_MS) knownNames = undefined;
+  if (!knownNames) namesReadAt = Date.now();
   try {
     const names = await knownNames;
     return ids.map((id) => names.get(id) ?? "").filter(Boolean);

@@ -10,9 +10,11 @@ const NEARLY = 0.8;
 const WATCHED = 0.7;
 /** Several events of one answer cause one request. */
 const PAUSE_MS = 400;
+/** Limits may be set, or a quota may fill, without an event. */
+const REREAD_MS = 3_600_000;
 /** A timer's longest time is 24.8 days; a day is enough here. */
 const LONGEST_MS = 86_400_000;
-const CAUSES = new Set(["turn_started", "run_continued", "overall_stop", "session_changed", "session_deleted"]);
+const CAUSES = new Set(["turn_started", "run_continued", "overall_stop", "session_changed", "session_deleted", "file"]);
 
 const CODES = new Set(["runs_per_day", "tokens_per_day", "cost_per_day", "sessions", "stored_bytes"]);
 
@@ -37,6 +39,7 @@ export class LimitStatus {
   }
 
   async #read() {
+    this.#readIn(REREAD_MS);
     /** @type {LimitUse[]|null} */
     const all = await call("GET", "usage/limits/").catch(() => /** @type {any} */ (null));
     if (!all) return; // the next event tries again
