@@ -189,3 +189,16 @@ test("months are apart, the same month of another year too", () => {
 });
 
 test("nothing has no groups", () => assert.deepEqual(groupSessions([], NOW), []));
+
+test("the list goes on reading when another one was shown while a page of it was read", async () => {
+  const store = await storeOf([chat("d", 4), chat("c", 3), chat("b", 2), chat("a", 1)]);
+  await store.search("words");
+  const extending = store.extend();
+  await store.search("");
+  let isSeen = false;
+  // The list watches its end anew with each change.
+  store.listener.changed = () => (isSeen ||= !store.isExtending);
+  await extending;
+  assert.equal(shown(store), " | d c");
+  assert.ok(isSeen);
+});

@@ -83,10 +83,13 @@ export class SessionStore {
     this.isExtending = true;
     const page = await this.#attempt(() => api.readOlder(next));
     this.isExtending = false;
-    // Another search may be shown by now.
-    if (!page || (this.found ?? this.pages).next !== next) return;
-    if (this.found) this.found = withOlder(this.found, page);
-    else this.pages = withOlder(this.pages, page);
+    // Another search may be shown by now, of which no more was read meanwhile.
+    const isOther = (this.found ?? this.pages).next !== next;
+    if (!page && !isOther) return;
+    if (page && !isOther) {
+      if (this.found) this.found = withOlder(this.found, page);
+      else this.pages = withOlder(this.pages, page);
+    }
     this.listener.changed();
   }
 
