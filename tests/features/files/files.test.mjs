@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { afterEach, beforeEach, test } from "node:test";
+import { afterEach, beforeEach, mock, test } from "node:test";
 
 import {
   entryOfAttached,
@@ -11,6 +11,7 @@ import {
   stateText,
 } from "../../../features/files/static/chat/files/file_entry.js";
 import { FileUploads } from "../../../features/files/static/chat/files/file_uploads.js";
+import { upload } from "../../../web/static/chat/server/upload.js";
 
 const READY = {
   id: "f1",
@@ -224,4 +225,23 @@ test("what a proxy refuses with a page of its own is too large for the proxy, an
   const [{ error, canRetry }] = list.entries;
   assert.deepEqual([error.code, canRetry], ["proxy_too_large", false]);
   end();
+});
+
+test("an upload that is sent whole is waited for while the server stores it, one that stalls is given up", async () => {
+  mock.timers.enable({ apis: ["setTimeout"] });
+  const { done } = upload("files/", new FormData());
+  let isAborted = false;
+  done.catch(() => (isAborted = true));
+  sent[0].upload.onprogress({ loaded: 4, total: 4 });
+  sent[0].upload.onload();
+  mock.timers.tick(120_000);
+  await turn();
+  assert.equal(isAborted, false);
+  sent[0].answer(201, READY);
+  assert.equal((await done).id, "f1");
+
+  const stalled = upload("files/", new FormData());
+  mock.timers.tick(30_000);
+  await assert.rejects(stalled.done, { code: "unreachable" });
+  mock.timers.reset();
 });

@@ -15,7 +15,7 @@ import { apiErrorText } from "../answer/status_texts.js";
 /** @param {string} path @param {string} contentType */
 const importing =
   (path, contentType) => /** @param {File} file @param {(share: number) => void} progressed */ (file, progressed) =>
-    upload(path, file, { contentType, longestSilenceMs: LONGEST_IMPORT_MS, progressed });
+    upload(path, file, { contentType, progressed });
 
 /** @type {Send<Session>} */
 const importFile = importing("sessions/import/", "application/json");
@@ -80,7 +80,7 @@ class ImportDialog {
   async #importForeign(file) {
     let added = 0;
     let fresh = 0;
-    /** @type {ForeignImportAnswer} */
+    /** @type {ForeignImportAnswer|undefined} */
     let answer;
     /** @type {ForeignImportAnswer["remarks"]} */
     const remarks = [];
