@@ -8,7 +8,7 @@ import { hasTrash, mayDeleteAll } from "./deletion.js";
 import { UndoNotice } from "../elements/notices.js";
 import { h } from "../elements/element.js";
 import { sessionAddress } from "../frame/address.js";
-import { tn, t } from "../i18n.js";
+import { language, tn, t } from "../i18n.js";
 import { changeSession, changeSessions, markSeen } from "../server/api.js";
 import { isComposing } from "../elements/text_field.js";
 
@@ -169,7 +169,9 @@ class SessionSearch {
     const { found } = this.store;
     if (!found) this.status.textContent = "";
     else if (found.next)
-      this.status.textContent = t("More than %(count)s chats found", { count: found.sessions.length });
+      this.status.textContent = t("More than %(count)s chats found", {
+        count: found.sessions.length.toLocaleString(language),
+      });
     else this.status.textContent = tn("%(count)s chat found", "%(count)s chats found", found.sessions.length);
   }
 

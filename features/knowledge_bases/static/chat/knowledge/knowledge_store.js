@@ -5,6 +5,7 @@
 
 import { t, tn } from "../i18n.js";
 import { documentAt, readBase, readBases, readDocument } from "./knowledge_api.js";
+import { whole } from "../elements/formats.js";
 import { ListStore } from "../server/list_store.js";
 
 /** @import {KnowledgeBase, FoundPassage, Member, MemberRole} from "../types.js" */
@@ -48,14 +49,14 @@ export const isOwned = ({ role }) => role === "owner";
 
 /** The names of the user's knowledge bases, which are read again after a while. @type {Promise<Map<string, string>>|undefined} */
 let knownNames;
-
 let namesReadAt = 0;
 const NAMES_MS = 60_000;
+
 /** @param {string[]} ids @returns {Promise<string[]>} those that the user is still a member of; none if they cannot be read now */
 export async function namesOf(ids) {
-  knownNames ??= readBases().then((bases) => new Map(bases.map(({ id, name }) => [id, name])));
   if (Date.now() - namesReadAt > NAMES_MS) knownNames = undefined;
   if (!knownNames) namesReadAt = Date.now();
+  knownNames ??= readBases().then((bases) => new Map(bases.map(({ id, name }) => [id, name])));
   try {
     const names = await knownNames;
     return ids.map((id) => names.get(id) ?? "").filter(Boolean);
@@ -113,7 +114,7 @@ export function countText({ documents }) {
   const all = processing + ready + failed;
   const parts = [
     tn("%(count)s document", "%(count)s documents", all),
-    processing > 0 && t("%(count)s being read", { count: processing }),
+    processing > 0 && t("%(count)s being read", { count: whole(processing) }),
     failed > 0 && tn("%(count)s failed", "%(count)s failed", failed),
   ];
   return parts.filter(Boolean).join(" · ");
@@ -124,8 +125,8 @@ export function indexingText({ indexing }) {
   if (!indexing || indexing.waiting === 0) return "";
   const done = Math.max(0, indexing.chunks - indexing.waiting);
   return t("Indexing: %(done)s of %(all)s passages. Words are found already, meanings follow.", {
-    done,
-    all: indexing.chunks,
+    done: whole(done),
+    all: whole(indexing.chunks),
   });
 }
 
