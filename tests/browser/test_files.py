@@ -113,6 +113,15 @@ def test_a_file_opens_in_a_viewer_from_which_it_is_downloaded(reader: Reader) ->
     expect(opener).to_be_focused()
 
 
+HAS_CONTENT = """() => new Promise((resolve) => {
+    const request = indexedDB.open("turnwire.uploads");
+    request.onsuccess = () => {
+        const count = request.result.transaction("contents").objectStore("contents").count();
+        count.onsuccess = () => (request.result.close(), resolve(count.result > 0));
+    };
+})"""
+
+
 def test_a_reload_in_the_middle_of_an_upload_goes_on_with_it(reader: Reader) -> None:
     page = reader.page
     before = stored(reader).count("tides.txt")
@@ -121,16 +130,7 @@ def test_a_reload_in_the_middle_of_an_upload_goes_on_with_it(reader: Reader) -> 
         expect(note(expect_state(page, "tides.txt", "uploading"))).to_have_text(re.compile("^uploading"))
         reader.field.fill("How often?")
         # The browser has stored the content.
-        wait_for_script(
-            page,
-            """() => new Promise((resolve) => {
-                const request = indexedDB.open("turnwire.uploads");
-                request.onsuccess = () => {
-                    const count = request.result.transaction("contents").objectStore("contents").count();
-                    count.onsuccess = () => (request.result.close(), resolve(count.result > 0));
-                };
-            })""",
-        )
+        wait_for_script(page, HAS_CONTENT)
         page.reload()
         expect_state(page, "tides.txt", "uploading")
         held.pop(0).abort()
@@ -140,6 +140,24 @@ def test_a_reload_in_the_middle_of_an_upload_goes_on_with_it(reader: Reader) -> 
     page.reload()
     expect_state(page, "tides.txt", "ready")
     expect(cards(page)).to_have_count(1)
+
+
+def test_a_copy_of_the_tab_leaves_the_upload_to_it(reader: Reader) -> None:
+    page = reader.page
+    before = stored(reader).count("tides.txt")
+    with held_uploads(page) as waiting:
+        drop(page, TIDES)
+        expect_state(page, "tides.txt", "uploading")
+        wait_for_script(page, HAS_CONTENT)
+        with page.expect_popup() as opened:
+            page.evaluate("void window.open(location.href)")
+        # It begins with what the tab has stored.
+        expect(opened.value.get_by_label("Message", exact=True)).to_be_focused()
+        wait_for_script(opened.value, "() => !JSON.stringify({ ...sessionStorage }).includes('tides.txt')")
+        assert "tides.txt" in page.evaluate("JSON.stringify({ ...sessionStorage })")
+        assert len(waiting) == 1
+    expect_state(page, "tides.txt", "ready")
+    assert stored(reader).count("tides.txt") == before + 1
 
 
 def test_an_upload_whose_content_a_reload_lost_says_so(reader: Reader) -> None:

@@ -9,6 +9,8 @@ const DATABASE = "turnwire.uploads";
 const STORE = "contents";
 /** Contents that no tab asked for in so long are of closed tabs. */
 const LONGEST_MS = 86_400_000;
+/** The page that a reload replaces has released its uploads by then. */
+const CLAIM_MS = 1_000;
 
 export class KeptUploads {
   /** @param {string} user whose uploads: several people may use one browser */
@@ -16,12 +18,15 @@ export class KeptUploads {
     this.name = `turnwire.uploads.${user}`;
     /** @type {Promise<IDBDatabase|null>|null} */
     this.opening = null;
+    /** Of the locks of this tab, by key. @type {Map<string, () => void>} */
+    this.releases = new Map();
   }
 
   /** @param {KeptUpload} upload @param {File} content */
   keep(upload, content) {
     if (this.#listed.some(({ key }) => key === upload.key)) return;
     this.#list([...this.#listed, upload]);
+    void this.#claim(upload.key);
     void this.#change((store) => store.put({ content, at: Date.now() }, upload.key));
   }
 
@@ -30,6 +35,7 @@ export class KeptUploads {
     const kept = this.#listed.filter((one) => one.key !== key);
     if (kept.length === this.#listed.length) return;
     this.#list(kept);
+    this.releases.get(key)?.();
     void this.#change((store) => store.delete(key));
   }
 
@@ -43,7 +49,22 @@ export class KeptUploads {
     const listed = this.#listed;
     if (listed.length === 0) return [];
     void this.#change((store) => deleteOld(store));
-    return Promise.all(listed.map(async (one) => ({ ...one, content: await this.#contentOf(one.key) })));
+    const claims = await Promise.all(listed.map(({ key }) => this.#claim(key)));
+    const others = listed.filter((_, i) => !claims[i]).map(({ key }) => key);
+    this.#list(this.#listed.filter(({ key }) => !others.includes(key)));
+    const mine = listed.filter(({ key }) => !others.includes(key));
+    return Promise.all(mine.map(async (one) => ({ ...one, content: await this.#contentOf(one.key) })));
+  }
+
+  /** Whether this tab has the upload, and not the one of which it is a copy. Without HTTPS there are no locks. @param {string} key @returns {Promise<boolean>} */
+  #claim(key) {
+    const isReleased = new Promise((resolve) => this.releases.set(key, () => resolve(null)));
+    return new Promise((resolve) => {
+      if (!navigator.locks) return resolve(true);
+      const options = { signal: AbortSignal.timeout(CLAIM_MS) };
+      const claimed = () => (resolve(true), isReleased);
+      navigator.locks.request(`${this.name}.${key}`, options, claimed).catch(() => resolve(false));
+    });
   }
 
   /** @returns {KeptUpload[]} */
