@@ -173,14 +173,18 @@ async def send(
         async with asyncio.timeout(limits.total_s), _follow(request, limits, resolve) as response:
             yield response
     except TimeoutError as error:
-        raise UrlRefused("timeout") from error
+        raise UrlRefused("timeout", was_sent=_was_sent(error)) from error
     except (aiohttp.ClientSSLError, ssl.SSLError) as error:
-        raise UrlRefused("tls_error", str(error)) from error
+        raise UrlRefused("tls_error", str(error), was_sent=_was_sent(error)) from error
     except aiohttp.ClientResponseError as error:
         # Its words have the whole address, whose query may have a key.
-        raise UrlRefused("url_unreachable", error.message) from None
+        raise UrlRefused("url_unreachable", error.message, was_sent=True) from None
     except (aiohttp.ClientError, OSError) as error:
-        raise UrlRefused("url_unreachable", str(error)) from error
+        raise UrlRefused("url_unreachable", str(error), was_sent=_was_sent(error)) from error
+
+
+def _was_sent(error: Exception) -> bool:
+    return not isinstance(error, aiohttp.ClientConnectorError | aiohttp.ConnectionTimeoutError)
 
 
 @asynccontextmanager

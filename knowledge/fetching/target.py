@@ -123,10 +123,11 @@ def _no_host(why: str) -> NoReturn:
 
 class UrlRefused(Exception):
     """A URL was not read. code: a stable code of chat/protocol/errors.py.
-    location: where the redirect leads that was not followed.
+    location: where the redirect leads that was not followed.  was_sent: the request may have reached the server.
     """
 
-    def __init__(self, code: str, why: str = "", location: str = "") -> None:
+    def __init__(self, code: str, why: str = "", location: str = "", *, was_sent: bool = False) -> None:
         self.code = code
         self.location = location
+        self.was_sent = was_sent
         super().__init__(f"{code}: {why}" if why else code)

@@ -41,6 +41,8 @@ _CONNECT_S: Final = 10.0
 _NOTICE_S: Final = 10.0
 # The status that stands for a message that did not reach the server.
 NOT_SENT: Final = 599
+# A call was sent, and no answer came.
+LOST: Final = 598
 SESSION: Final = "mcp-session-id"
 SESSION_FORGOTTEN: Final = "The server has forgotten the session."
 # Of the address of a redirect that staff are told.
@@ -167,9 +169,17 @@ class _Transport(httpx2.AsyncBaseTransport):
         except (UrlRefused, TimeoutError, ValueError) as error:
             await opened.aclose()
             code = error.code if isinstance(error, UrlRefused) else "timeout"
-            self._server.note(request, NOT_SENT)
-            self._server.problem = f"The server cannot be reached ({code})."
-            return httpx2.Response(NOT_SENT)
+            is_lost = (
+                isinstance(error, UrlRefused)
+                and error.was_sent
+                and _read_message(body).get("method") == "tools/call"
+            )
+            status = LOST if is_lost else NOT_SENT
+            self._server.note(request, status)
+            self._server.problem = (
+                f"The server {'did not answer' if is_lost else 'cannot be reached'} ({code})."
+            )
+            return httpx2.Response(status)
         self._server.note(request, response.status, response.headers.get("Location", ""))
         body_stream = _Body(self._server, opened, response)
         is_in_session = SESSION in request.headers and request.method == "POST"
@@ -194,11 +204,16 @@ def _waits_for_answer(method: str, body: bytes) -> bool:
     """Return whether the answer may take as long as a tool: notifications are accepted at once."""
     if method != "POST":
         return True
+    message = _read_message(body)
+    return "id" in message and "method" in message
+
+
+def _read_message(body: bytes) -> dict[str, Any]:
     try:
         message = json.loads(body)
     except ValueError:
-        return False
-    return isinstance(message, dict) and "id" in message and "method" in message
+        return {}
+    return message if isinstance(message, dict) else {}
 
 
 def _forgotten() -> httpx2.Response:

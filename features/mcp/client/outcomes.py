@@ -14,7 +14,7 @@ from features.mcp.client.configuration import (
     CallLost,
     ServerUnavailable,
 )
-from features.mcp.client.http import NOT_SENT, SESSION_FORGOTTEN, HttpServer
+from features.mcp.client.http import LOST, NOT_SENT, SESSION_FORGOTTEN, HttpServer
 from features.mcp.client.stdio import StdioServer
 
 MAX_MESSAGE_CHARACTERS: Final = 1_000
@@ -52,7 +52,7 @@ def unavailable_of(error: BaseException, server: StdioServer | HttpServer) -> Se
         # What a ValidationError says is about the SDK.
         message = "" if isinstance(first, ValidationError) else str(first)[:MAX_MESSAGE_CHARACTERS]
         return ServerUnavailable(server.problem or _NO_PROTOCOL, server.detail or message)
-    detail = f"Its status was {server.status}." if 400 <= server.status < NOT_SENT else server.redirect
+    detail = f"Its status was {server.status}." if 400 <= server.status < LOST else server.redirect
     problem = _MOVED if server.redirect else SIGN_IN_NEEDED if server.wants_sign_in else _NO_PROTOCOL
     return ServerUnavailable(server.problem or problem, detail, needs_sign_in=server.needs_sign_in)
 
@@ -83,6 +83,8 @@ def _told_by_http(message: str, server: HttpServer) -> Exception | None:
 def _refused(server: HttpServer) -> Exception:
     if server.status == NOT_SENT:
         return ServerUnavailable(server.problem)
+    if server.status == LOST:
+        return CallLost(server.problem)
     if server.status == HTTPStatus.UNAUTHORIZED:
         return ServerUnavailable(server.problem or SIGN_IN_NEEDED, needs_sign_in=True)
     if server.status < HTTPStatus.INTERNAL_SERVER_ERROR:

@@ -9,7 +9,6 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
-import aiohttp
 from django.conf import settings
 
 from features.mcp.client.configuration import (
@@ -39,8 +38,6 @@ _DOCUMENT_LIMITS: Final = RequestLimits(max_bytes=MAX_DOCUMENT_BYTES)
 _CALL_LIMITS: Final = RequestLimits(max_bytes=_MAX_ANSWER_BYTES, connect_s=10.0, read_s=3_600.0, total_s=None)
 _DOCUMENT_TYPES: Final = "application/json, application/yaml, text/yaml, */*;q=0.5"
 _NO_HEADER: Final = "The server is not set up: the value of a header cannot be sent."
-# Errors before anything was sent.
-_CONNECTING: Final = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError)
 
 
 class ApiSource(NamedTuple):
@@ -96,7 +93,7 @@ async def call_operation(
         async with send(request, _CALL_LIMITS, resolve) as response:
             received = await _receive(response)
     except UrlRefused as refused:
-        if isinstance(refused.__cause__, Exception) and not isinstance(refused.__cause__, _CONNECTING):
+        if refused.was_sent:
             raise CallLost(f"The server did not answer ({refused.code}).") from refused
         raise ServerUnavailable(f"The server cannot be reached ({refused.code}).") from refused
     except ValueError as error:
@@ -132,11 +129,14 @@ async def _fetch(request: GuardedRequest, resolve: Resolver) -> tuple[bytes, str
 
 
 async def _receive(response: GuardedResponse) -> Received:
+    """Receive the content, or its beginning. Raises CallLost if none of it can be read."""
     content, is_cut = bytearray(), False
     try:
         async for piece in response.pieces():
             content += piece
-    except UrlRefused:
+    except UrlRefused as refused:
+        if not content:
+            raise CallLost(f"The server's answer cannot be read ({refused.code}).") from refused
         is_cut = True
     return Received(response.status, response.headers.get("Content-Type", ""), bytes(content), is_cut)
 

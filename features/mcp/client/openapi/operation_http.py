@@ -155,7 +155,7 @@ class Received(NamedTuple):
         charset = self.content_type.lower().partition("charset=")[2].strip(" \"'").partition(";")[0]
         text = as_utf8(self.content, charset)
         is_text = self.kind.startswith("text/") or self.kind.endswith(("json", "xml", "yaml", "javascript"))
-        return text.decode("utf-8", "replace") if is_text or _is_utf8(text) else None
+        return text.decode("utf-8", "replace").removeprefix("\ufeff") if is_text or _is_utf8(text) else None
 
 
 def read_answer(received: Received) -> Answer:

@@ -33,6 +33,10 @@ BROKEN = {"jsonrpc": "2.0", "id": 1, **error("half done", -32603)}
         (lambda _: web.Response(status=503), CallLost("The server failed (status 503).")),
         (lambda _: web.json_response(BROKEN, status=500), CallLost("half done")),
         (
+            lambda _: web.Response(headers={f"X-{number}": "1" for number in range(200)}),
+            CallLost("The server did not answer (url_unreachable)."),
+        ),
+        (
             lambda _: {"result": "receipt 4711"},
             CallLost("The server answered what the protocol does not allow."),
         ),
@@ -44,6 +48,7 @@ BROKEN = {"jsonrpc": "2.0", "id": 1, **error("half done", -32603)}
         "429",
         "503",
         "an error with 500",
+        "no head that can be read",
         "no object",
     ],
 )
