@@ -124,11 +124,21 @@ def purge_deleted() -> int:
     return len(gone)
 
 
+# So many uploads may have been broken off.
+_FEW: Final = 10
+
+
 class Comparison(NamedTuple):
-    """Paths of blobs that no file refers to, and of files whose blob is gone."""
+    """Paths of blobs that no file refers to, and of files whose blob is gone. referred: how many blobs rows name."""
 
     unreferenced: list[str]
     missing: list[str]
+    referred: int
+
+    @property
+    def is_of_others(self) -> bool:
+        """Whether the storage rather belongs to another database, or the rows were lost."""
+        return self.referred == 0 or len(self.unreferenced) > max(self.referred, _FEW)
 
 
 def compare_with_rows(older_than: datetime) -> Comparison:
@@ -140,7 +150,7 @@ def compare_with_rows(older_than: datetime) -> Comparison:
     unreferenced = [path for path in sorted(stored - referred) if _is_older(path, older_than)]
     # Checked again: a blob stored after the listing is not missing.
     missing = [path for path in sorted(referred - stored) if not default_storage.exists(path)]
-    return Comparison(unreferenced, missing)
+    return Comparison(unreferenced, missing, len(referred))
 
 
 def _stored_paths() -> Iterator[str]:

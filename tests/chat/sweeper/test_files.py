@@ -221,3 +221,18 @@ def test_a_storage_that_cannot_be_listed_ends_no_sweep(file: File, monkeypatch: 
 
 def fail(_path: str) -> None:
     raise OSError("the storage is away")
+
+
+def test_a_storage_of_another_database_keeps_its_contents(file: File, media: Any, caplog: Any) -> None:
+    folder = media / "files"
+    for number in range(20):
+        (folder / f"of-others-{number}").write_bytes(b"x")
+        age(folder / f"of-others-{number}", 3700)
+    assert swept_files.compare_storage() == 0
+    assert "the storage has 20 contents without a row, and rows name 1: none is deleted" in caplog.text
+    File.objects.all().delete()
+    (folder / str(file.pk)).unlink(missing_ok=True)
+    for number in range(3, 20):
+        (folder / f"of-others-{number}").unlink()
+    assert swept_files.compare_storage() == 0
+    assert len([*folder.iterdir()]) == 3
