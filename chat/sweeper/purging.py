@@ -62,8 +62,8 @@ def _find_unused() -> list[UUID]:
     Session.objects.filter(pk__in=in_use, temporary_until__isnull=False).update(
         temporary_until=Now() + lifetime()
     )
-    over = Session.objects.filter(pk__in=soon, temporary_until__lte=Now()).order_by("temporary_until")
-    return list(over.values_list("pk", flat=True))
+    over = Session.objects.filter(pk__in=soon, temporary_until__lte=Now()).exclude(pk__in=in_use)
+    return list(over.order_by("temporary_until").values_list("pk", flat=True))
 
 
 def _with_sockets(sessions: list[UUID]) -> list[UUID]:

@@ -125,3 +125,15 @@ def test_many_are_deleted_some_at_a_time_without_a_pause(
         end_time(client.post("/api/sessions/", {"is_temporary": True}, format="json").json()["id"])
     assert purger.run(WAIT_S) == 2
     assert purger.run(WAIT_S) == 1
+
+
+def test_a_chat_that_a_page_shows_is_kept_when_there_are_to_be_none(
+    chat: str, socket: Any, purger: TemporaryPurger, settings: Any
+) -> None:
+    settings.TEMPORARY_CHAT_MINUTES = 0
+    end_time(chat)
+    assert purger.run(WAIT_S) == 0
+    assert exists(chat)
+    socket.unsubscribe(session_channel(chat))
+    assert socket.get_message(timeout=10)["type"] == "unsubscribe"
+    assert purger.run(WAIT_S + EVERY_S) == 1
