@@ -161,6 +161,8 @@ def _move(ids: Collection[UUID], to: Session) -> None:
     messages = list(ids)
     for model, path in MOVED:
         model.objects.filter(**{f"{path}__in": messages}).update(session=to)
+    # Pages end in messages that may not move.
+    Share.objects.filter(leaf__in=messages).update(pages=None)
 
 
 def _stand_in(part: Session, above: ChatMessage) -> ChatMessage:

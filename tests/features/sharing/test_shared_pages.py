@@ -230,3 +230,17 @@ def test_the_page_contains_what_the_api_answers() -> None:
     )
     assert json.loads(page[begin : page.index("</script>", begin)]) == read(share).json()
     assert f'data-link="{share.token}"' in page
+
+
+def test_a_link_of_deleted_messages_that_came_back_shows_them_alone() -> None:
+    client, session = factories.session_of_alice()
+    turns = [factories.complete_turn(client, session, text) for text in ("one", "two")]
+    row = Session.objects.get(pk=session)
+    share = create_share(row, None, shows_details=False)
+    ends = [turn["runs"][0]["message"] for turn in turns]
+    Share.objects.filter(pk=share.pk).update(pages=[[end, 2] for end in ends])
+    part = client.delete(f"/api/messages/{turns[1]['user_message']}/").json()["part"]
+    assert client.delete(f"/api/sessions/{session}/").status_code == 204
+    assert client.post(f"/api/trash/{part}/restoration/").status_code == 200
+    pages = all_pages(Share.objects.get(pk=share.pk))
+    assert [message["text"] for page in pages for message in page["messages"]] == ["two", "About two"]
