@@ -33,7 +33,7 @@ from chat.models import (
 )
 from chat.models.compression import UNDER_WAY, UNSUCCESSFUL
 from chat.models.run_fields import upstream_columns
-from chat.protocol.errors import NO_UPSTREAM_ERROR, UpstreamError
+from chat.protocol.errors import NO_UPSTREAM_ERROR, ApiError, UpstreamError
 from chat.protocol.tasks import COMPRESS_BRANCH, COMPRESSION_QUEUE
 from chat.runs.task_queue import UNREACHABLE, send_message
 from chat.turns import selection
@@ -117,7 +117,10 @@ def request_compression(
 
 
 def request_by_hand(session: Session, triggered_by: TriggeredBy) -> bool:
-    """Queue a compression of the current branch. Returns False if nothing is older than what must stay verbatim."""
+    """Queue a compression of the current branch. Returns False if nothing is older than what must stay verbatim.
+
+    Raises ApiError if the session was deleted.
+    """
     leaf = ChatMessage.objects.tip_of(session)
     model = _model_of(leaf, session)
     summary = summaries.find_summary_for_branch(leaf, model)
@@ -126,7 +129,10 @@ def request_by_hand(session: Session, triggered_by: TriggeredBy) -> bool:
     # The newest user message always stays verbatim.
     if sum(role == Role.USER for _, role in branch[covered:]) < 2:
         return False
-    request_compression(leaf, model, triggered_by=triggered_by)
+    try:
+        request_compression(leaf, model, triggered_by=triggered_by)
+    except Session.DoesNotExist:
+        raise ApiError("session_not_found") from None
     return True
 
 

@@ -108,6 +108,8 @@ def compressions_per_turns(session: Session) -> float | None:
 def _request_again(compression: Compression) -> object:
     if compression.model_config is None:
         return _("its model is not configured any more")
+    if compression.session.deleted_at:
+        return _("nothing to compress, or it is under way")
     is_requested = compression_requests.request_compression(
         compression.leaf, compression.model_config, triggered_by=TriggeredBy.STAFF
     )

@@ -133,7 +133,8 @@ def _stop(session: Session) -> object:
 
 
 def _compress(session: Session) -> object:
-    asked = compression_requests.request_by_hand(session, TriggeredBy.STAFF)
+    # One in the trash is not compressed.
+    asked = not session.deleted_at and compression_requests.request_by_hand(session, TriggeredBy.STAFF)
     return _("queued") if asked else _("nothing to compress, or it is under way")
 
 

@@ -238,6 +238,13 @@ class TestActions:
         assert ": queued" in self.act(client, session, "compress").content.decode()
         assert Compression.objects.filter(status="queued", triggered_by="staff").count() == 1
 
+    def test_a_chat_in_the_trash_is_not_compressed(self, session: Session) -> None:
+        alice = factories.api_client(session.owner)
+        factories.complete_turn(alice, session.pk, "More")
+        alice.delete(f"/api/sessions/{session.pk}/")
+        client = factories.staff_client("view_session", "change_session")
+        assert ": nothing to compress" in self.act(client, session, "compress").content.decode()
+
     @pytest.mark.parametrize(("action", "ending"), [("export_json", ".json"), ("export_markdown", ".md")])
     def test_a_session_is_exported_by_staff_who_may_read_it(
         self, session: Session, action: str, ending: str
