@@ -182,3 +182,12 @@ def test_a_fork_has_the_tags_of_its_session(client: APIClient) -> None:
     answer = factories.complete_turn(client, session)["runs"][0]["message"]
     fork = client.post(f"/api/sessions/{session}/fork/", {"message": answer}, format="json").json()
     assert fork["tags"] == ["Work"]
+
+
+def test_a_letter_that_only_python_makes_small_is_renamed(client: APIClient) -> None:
+    for tag in ("x", "istanbul"):
+        client.post("/api/sessions/", {"tags": [tag]}, format="json")
+    assert all_tags(client) == {"istanbul": 1, "x": 1}
+    renamed = client.patch("/api/tags/", {"tag": "x", "name": "\u0130stanbul"}, format="json")
+    assert renamed.status_code == 200
+    assert "x" not in all_tags(client)
