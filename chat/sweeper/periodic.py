@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import ClassVar, Final, NamedTuple, ParamSpec
 
 from django.db import DatabaseError, OperationalError
-from psycopg.errors import LockNotAvailable, QueryCanceled
+from psycopg.errors import DeadlockDetected, LockNotAvailable, QueryCanceled
 
 
 class Batch(NamedTuple):
@@ -69,7 +69,7 @@ def attempt_repair(what: str, repair: Callable[P, int | None], *args: P.args, **
     try:
         return repair(*args, **kwargs) or 0
     except OperationalError as error:
-        if not isinstance(error.__cause__, LockNotAvailable | QueryCanceled):
+        if not isinstance(error.__cause__, LockNotAvailable | QueryCanceled | DeadlockDetected):
             raise
         logger.warning("%s is busy, the next sweep tries again: %s", what, error)
     except DatabaseError:

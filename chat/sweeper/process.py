@@ -21,7 +21,7 @@ from chat.models import Leadership
 from chat.protocol.tasks import CONTROL_CHANNEL
 from chat.sweeper.accounts import delete_accounts
 from chat.sweeper.files import BlobKeeper
-from chat.sweeper.periodic import PeriodicJob
+from chat.sweeper.periodic import PeriodicJob, attempt_repair
 from chat.sweeper.purging import TemporaryPurger, TrashPurger
 from chat.sweeper.retention import LoginPurger, McpPurger, RequestPurger, TokenUsePurger, VersionPurger
 from chat.sweeper.runs import sweep
@@ -113,7 +113,7 @@ class Sweeper:
 
     def _run_jobs(self, now: float) -> None:
         for job in self._jobs:
-            done = job.run(now)
+            done = attempt_repair(type(job).__name__, job.run, now)
             if done and job.what:
                 logger.info("purged: %s %s", done, job.what)
 
