@@ -26,7 +26,7 @@ from knox.admin import AuthTokenAdmin
 from knox.models import AuthToken
 
 from chat.events import access
-from chat.models import Invitation, TokenUse
+from chat.models import AccountDeletion, Invitation, TokenUse
 from chat.models.token_scope import ID_CHARACTERS, scope_of
 from chat.runs.cancellation import stop_abandoned_runs
 from features.accounts.account_deletion import is_last_admin, request_deletion
@@ -84,6 +84,11 @@ class AccountAdmin(UserAdmin[User]):
     """
 
     readonly_fields = ("today",)
+
+    def get_readonly_fields(self, request: HttpRequest, obj: User | None = None) -> Any:
+        """One that is being deleted is not activated again: the sweeper goes on (decision 0080)."""
+        is_deleted = obj is not None and AccountDeletion.objects.filter(user=obj).exists()
+        return [*super().get_readonly_fields(request, obj), *(["is_active"] if is_deleted else [])]
 
     def get_fieldsets(self, request: HttpRequest, obj: User | None = None) -> Any:
         today = [(_("Daily limits"), {"fields": ("today",)})] if obj else []

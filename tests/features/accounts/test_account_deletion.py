@@ -136,6 +136,15 @@ def test_staff_delete_accounts_with_rows_that_the_admin_shows_and_does_not_let_d
     assert not User.objects.filter(username="alice").exists()
 
 
+def test_staff_do_not_activate_an_account_that_is_being_deleted(
+    root: Client, browser: Client, alice: User
+) -> None:
+    place = f"/admin/auth/user/{alice.pk}/change/"
+    assert 'name="is_active"' in root.get(place).text
+    delete(browser)
+    assert 'name="is_active"' not in root.get(place).text
+
+
 def test_a_base_with_another_owner_stays_with_its_documents(browser: Client, alice: User) -> None:
     bob = factories.create_user("bob")
     base = KnowledgeBase.objects.get()
