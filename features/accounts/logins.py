@@ -135,11 +135,12 @@ class Logins(LoginRequiredMixin, TemplateView):
         return Login.objects.filter(user=self._user)
 
     def _is_valid(self, login: Login) -> bool:
-        """Return whether the login has the hash of the current password.
+        """Return whether the login has the hash of the current password, by any key that Django accepts.
         After a password change its session still exists.
         """
         password_hash = login.session.get_decoded().get(HASH_SESSION_KEY, "")
-        return constant_time_compare(password_hash, self._user.get_session_auth_hash())
+        valid = (self._user.get_session_auth_hash(), *self._user.get_session_auth_fallback_hash())
+        return any(constant_time_compare(password_hash, known) for known in valid)
 
     @cached_property
     def _user(self) -> User:

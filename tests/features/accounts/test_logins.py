@@ -71,6 +71,16 @@ def test_logins_of_others_are_neither_shown_nor_ended(alice: User) -> None:
         assert is_logged_in(hers)
 
 
+def test_a_login_by_a_former_key_is_listed_and_ended(alice: User, settings: Any) -> None:
+    there = logged_in(user_agent=SAFARI)
+    settings.SECRET_KEY_FALLBACKS = [settings.SECRET_KEY]
+    settings.SECRET_KEY = "b" * 50
+    here = logged_in()
+    assert "Safari" in here.get(PAGE).text
+    here.post(PAGE, {"login": login_of(there).pk})
+    assert Login.objects.count() == 1
+
+
 def test_one_login_is_ended(alice: User) -> None:
     here, there, elsewhere = logged_in(), logged_in(), logged_in()
     answer = here.post(PAGE, {"login": login_of(there).pk})
