@@ -145,6 +145,7 @@ def _embed_alone(text: str, embedder: Embedder) -> Vector | str:
     try:
         return embedder.embed_passages([text])[0]
     except TextRefused as error:
+        _check_works(embedder)
         logger.warning("a chunk gets no vector: %s", error)
         return str(error) or "refused"
     except EmbeddingFailed:

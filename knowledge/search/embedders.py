@@ -117,8 +117,8 @@ TIMEOUT_S: Final = 60.0
 QUERY_TIMEOUT_S: Final = 5.0
 # The pause before each further attempt.
 WAITS_S: Final = (0.5, 2.0)
-# Statuses that do not depend on the texts: keys, paths, rates.
-_TEMPORARY: Final = frozenset({401, 403, 404, 408, 409, 425, 429})
+# Statuses that do not depend on the texts: keys, credit, paths, rates.
+_TEMPORARY: Final = frozenset({401, 402, 403, 404, 408, 409, 425, 429})
 
 
 class RemoteEmbedder:

@@ -122,6 +122,20 @@ def test_a_refused_text_is_found_by_its_words_alone_and_stops_no_other(
     assert not is_indexing(File.objects.all())
 
 
+def test_a_server_that_refuses_everything_is_asked_again(project: Project, upstream: Upstream) -> None:
+    add(project, "Two tides a day.")
+    compute_waiting()
+    add(project, "One moon.")
+    for refusals in ([400] * 3, [402] * 3):
+        upstream.embeddings.statuses = refusals
+        assert compute_waiting() is False
+        assert waiting() == 1
+        EmbeddingModel.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
+    compute_waiting()
+    assert waiting() == 0
+    assert not ChunkVector.objects.exclude(error="").exists()
+
+
 def test_another_number_of_dimensions_is_not_stored(project: Project, upstream: Upstream) -> None:
     add(project, "Two tides a day.")
     compute_waiting()
