@@ -17,7 +17,8 @@ _BORDERS: Final = (
     re.compile(r"\n(?=#{1,6} )"),
     re.compile(r"\n\s*\n"),
     re.compile(r"\n"),
-    re.compile(r"[.!?…\u3002\uff01\uff1f]\s+"),
+    # Chinese and Japanese have no white space behind a sentence.
+    re.compile(r"[.!?…]\s+|[\u3002\uff01\uff1f]\s*"),
     re.compile(r"\s+"),
 )
 _WHITE_SPACE: Final = re.compile(r"\s{2,}")

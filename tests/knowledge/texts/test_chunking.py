@@ -29,6 +29,16 @@ def test_what_has_no_headings_repeats_a_sentence() -> None:
     assert 0 < first.start + len(first.text) - second.start <= OVERLAP_CHARACTERS
 
 
+def test_a_sentence_is_repeated_in_scripts_without_white_space() -> None:
+    sentence = "これは長い文章ですね。"
+    text = sentence * 300
+    chunks = list(split_chunks(text))
+    assert len(chunks) > 2
+    for before, after in zip(chunks, chunks[1:], strict=False):
+        assert after.text.startswith(sentence)
+        assert 0 < before.start + len(before.text) - after.start <= OVERLAP_CHARACTERS
+
+
 def test_a_chunk_is_of_one_page() -> None:
     pages = ["Low water comes twice. " * 30, "", "High water follows it. " * 100]
     text = "\n\f\n".join(pages)
