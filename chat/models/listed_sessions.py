@@ -27,8 +27,14 @@ class TrashQuerySet(models.QuerySet[M]):
         return bool(self.filter(pk=pk, deleted_at=None).update(deleted_at=Now(), purge_at=Now() + keep))
 
     def move_all_to_trash(self, keep: timedelta) -> int:
-        """Move these rows to the trash, as move_to_trash() does; return how many were not there already."""
-        return self.filter(deleted_at=None).update(deleted_at=Now(), purge_at=Now() + keep)
+        """Move these rows to the trash, as move_to_trash() does; return how many were not there already.
+
+        Each has its own time: pages of the trash lead on by it.
+        """
+        own_time = models.Func(
+            function="clock_timestamp", template="%(function)s()", output_field=models.DateTimeField()
+        )
+        return self.filter(deleted_at=None).update(deleted_at=own_time, purge_at=Now() + keep)
 
     def restore(self) -> int:
         """Take these out of the trash, as they were; return how many were there."""

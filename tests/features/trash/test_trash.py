@@ -221,6 +221,19 @@ class TestEmptyOnes:
         assert Session.objects.filter(pk=session).exists()
 
 
+def test_pages_of_chats_that_were_deleted_together_skip_none(client: APIClient) -> None:
+    owner = User.objects.get()
+    names = [f"chat {number}" for number in range(60)]
+    ids = [str(Session.objects.start(owner, title=name).pk) for name in names]
+    body = {"ids": ids, "action": "delete"}
+    assert client.post("/api/sessions/bulk/", body, format="json").status_code == 204
+    first = client.get("/api/trash/").json()
+    for row in first["results"][:3]:
+        client.post(f"/api/trash/{row['id']}/restoration/")
+    rest = client.get(first["next"]).json()["results"]
+    assert sorted(row["title"] for row in (*first["results"], *rest)) == sorted(names)
+
+
 @pytest.mark.django_db(transaction=True)
 def test_a_question_that_is_sent_meanwhile_is_never_lost(client: APIClient, session: str) -> None:
     """Either the chat stays with the question, or the question is refused."""
