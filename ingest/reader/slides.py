@@ -9,6 +9,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
 
+from ingest.reader.cell_text import formatted
 from ingest.reader.counting import written_on_slide
 from ingest.reader.formatting import PLAIN, Form, marked
 from ingest.reader.office_xml import (
@@ -85,15 +86,67 @@ class _Slide:
         except KeyError:  # the part is missing
             return
         yield " ".join(element.text or "" for element in chart.iterfind(f".//{CHART}title//{A}t"))
-        series = list(chart.iter(f"{CHART}ser"))
-        if series:
-            yield join_cells(["", *_values(series[0], "cat")])
-        for each in series:
-            yield join_cells([" ".join(_values(each, "tx")), *_values(each, "val")])
+        yield from _chart_rows(chart)
 
 
-def _values(series: Any, name: str) -> list[str]:
-    return [element.text or "" for element in series.iterfind(f"{CHART}{name}//{CHART}v")]
+_MAX_POINTS: Final = 32_000  # of a series, as in Excel
+_MAX_LEVELS: Final = 8  # of categories
+
+
+def _chart_rows(chart: Any) -> Iterator[str]:
+    """Yield each series as a row, below one of its categories or x-values if these differ from those above."""
+    dates = chart.find(f"{CHART}date1904")
+    is_from_1904 = dates is not None and dates.get("val", "1") in ("1", "true")
+    head: list[str] = []
+    for series in chart.iter(f"{CHART}ser"):
+        name = " ".join(element.text or "" for element in series.iterfind(f"{CHART}tx//{CHART}v"))
+        points = {
+            kind: _points(series.find(f"{CHART}{kind}"), is_from_1904=is_from_1904)
+            for kind in ("cat", "xVal", "val", "yVal", "bubbleSize")
+        }
+        labels = points["cat"] or points["xVal"]
+        if labels and labels != head:
+            head = labels
+            yield join_cells(["", *head])
+        yield join_cells([name, *(points["val"] or points["yVal"])])
+        if points["bubbleSize"]:
+            yield join_cells([f"{name} (size)".strip(), *points["bubbleSize"]])
+
+
+def _points(source: Any, *, is_from_1904: bool) -> list[str]:
+    """Return the points of a series at their places, with empty ones in gaps. Names of groups precede categories."""
+    if source is None:
+        return []
+    counts = [whole_number(each.get("val"), _MAX_POINTS) for each in source.iter(f"{CHART}ptCount")]
+    labels = [""] * (max(counts) if counts else min(len(list(source.iter(f"{CHART}pt"))), _MAX_POINTS))
+    shared_format = source.findtext(f".//{CHART}formatCode", "")
+    innermost, *outer = list(source.iter(f"{CHART}lvl"))[:_MAX_LEVELS] or [source]
+    for point in innermost.iter(f"{CHART}pt"):
+        place = whole_number(point.get("idx"), _MAX_POINTS)
+        if place < len(labels):
+            value, code = point.findtext(f"{CHART}v", ""), point.get("formatCode", shared_format)
+            labels[place] = _formatted(value, code, is_from_1904=is_from_1904) if code else value
+    for level in outer:
+        names = {each.get("idx"): each.findtext(f"{CHART}v", "") for each in level.iter(f"{CHART}pt")}
+        group = ""
+        for place, label in enumerate(labels):
+            group = names.get(str(place), group)
+            labels[place] = f"{group} {label}".strip()
+    return labels
+
+
+def _formatted(value: str, code: str, *, is_from_1904: bool) -> str:
+    from openpyxl.styles.numbers import is_date_format, is_timedelta_format
+    from openpyxl.utils.datetime import MAC_EPOCH, WINDOWS_EPOCH, from_excel
+
+    try:
+        number = float(value)
+        if not is_date_format(code):
+            return formatted(number, code)
+        epoch = MAC_EPOCH if is_from_1904 else WINDOWS_EPOCH
+        return formatted(from_excel(number, epoch, timedelta=is_timedelta_format(code)), code)
+    except (ValueError, OverflowError):  # an error such as #N/A, or no date
+        return value
 
 
 _MAX_LEVEL: Final = 8

@@ -11,8 +11,7 @@ from ingest.reader.formatting import Form, marked
 from ingest.reader.main_text import read_main_text
 from tests.ingest import documents
 from tests.ingest.documents import OPEN_DOCUMENT, opendocument
-from tests.ingest.test_lists_and_links import SLIDES
-from tests.ingest.test_office_details import EXCEL, NAMES, WORD, extracted
+from tests.ingest.test_office_details import EXCEL, NAMES, SLIDES, WORD, extracted
 
 pytestmark = [pytest.mark.pure, pytest.mark.slow]
 

@@ -10,11 +10,10 @@ from ingest.reader.counting import written, written_on_slide
 from ingest.reader.numbering import Numbering
 from ingest.reader.office_xml import with_target
 from tests.ingest import documents
-from tests.ingest.test_office_details import EXCEL, NAMES, TWO, WORD, X, extracted
+from tests.ingest.test_office_details import EXCEL, NAMES, SLIDES, TWO, WORD, X, extracted
 
 pytestmark = [pytest.mark.pure, pytest.mark.slow]
 
-SLIDES = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
 R = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 W = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 
