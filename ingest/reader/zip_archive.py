@@ -8,6 +8,7 @@ from typing import Final
 
 from ingest.reader.reading_outcome import MAX_TEXT_CHARACTERS, Unreadable
 from ingest.reader.text import check_xml, decode_with_note, looks_like_xml
+from knowledge.files.file_types import detect_type
 
 MAX_ENTRIES: Final = 10_000
 # The unpacked size of all entries together.
@@ -29,6 +30,7 @@ _EMBEDDED: Final = ("word/embeddings/", "ppt/embeddings/", "xl/embeddings/")
 _OLE: Final = b"\xd0\xcf\x11\xe0"
 _ENCRYPTED: Final = "EncryptedPackage".encode("utf-16-le")
 _HEAD: Final = 512
+_IS_UTF8: Final = 0x800  # a flag of names
 
 
 def open_checked(path: Path, *, xml_with_doctype: Collection[str] | None = ()) -> zipfile.ZipFile:
@@ -56,17 +58,35 @@ def read_texts(path: Path) -> str:
     parts, characters = [], 0
     with open_checked(path, xml_with_doctype=None) as archive:
         entries = [entry for entry in archive.infolist() if not entry.is_dir()]
-        parts.append("\n".join(entry.filename for entry in entries))
+        parts.append("\n".join(map(_name, entries)))
         for entry in entries:
-            content = archive.read(entry)
-            if not content or b"\x00" in content[:_HEAD]:
-                continue
-            text = decode_with_note(content)
+            text = _text(entry.filename, archive.read(entry))
             characters += len(text)
             if characters > MAX_TEXT_CHARACTERS:
                 raise Unreadable("archive_limits")
-            parts.append(f"{entry.filename}\n\n{text}")
+            if text:
+                parts.append(f"{_name(entry)}\n\n{text}")
     return "\n\n".join(parts)
+
+
+def _name(entry: zipfile.ZipInfo) -> str:
+    """Return the name of an entry. Many programs write UTF-8 without its flag, which `zipfile` reads as of DOS."""
+    if entry.flag_bits & _IS_UTF8:
+        return entry.filename
+    try:
+        return entry.filename.encode("cp437").decode()
+    except UnicodeError:
+        return entry.filename
+
+
+def _text(name: str, content: bytes) -> str:
+    """Return the text of an entry; empty if its content is binary."""
+    if not content or not detect_type(name, content).is_text:
+        return ""
+    try:
+        return decode_with_note(content)
+    except Unreadable:  # text is only its beginning
+        return ""
 
 
 def _is_encrypted(path: Path) -> bool:

@@ -69,6 +69,10 @@ class DetectedType(NamedTuple):
         """Whether the file is a raster image; SVG is text."""
         return self.content_type in IMAGES.values()
 
+    @property
+    def is_text(self) -> bool:
+        return self.content_type.startswith("text/") or self.content_type in _TEXTS.values()
+
 
 RTF: Final = "application/rtf"
 _OFFICE: Final = "application/vnd.openxmlformats-officedocument."

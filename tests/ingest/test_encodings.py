@@ -84,6 +84,33 @@ def test_each_file_of_an_archive_has_an_encoding_of_its_own(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        pytest.param("a.pdf", b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n" + b"stream \x9c\xed\n" * 99, id="a PDF without zeros"),
+        pytest.param("a.jpg", b"\xff\xd8\xff\xe0" + b"picture" * 99, id="a picture"),
+        pytest.param("a.dat", b"tide\n" * 20_000 + b"\x00" * 9_000, id="binary behind its beginning"),
+    ],
+)  # fmt: skip
+def test_binary_files_of_an_archive_are_named_only(tmp_path: Path, name: str, content: bytes) -> None:
+    assert (
+        extracted(tmp_path, "a.zip", zipped({name: content, "b.txt": "Flut"}))
+        == f"{name}\nb.txt\n\nb.txt\n\nFlut"
+    )
+
+
+def test_a_text_in_utf_16_is_read_in_an_archive_too(tmp_path: Path) -> None:
+    assert (
+        extracted(tmp_path, "a.zip", zipped({"a.txt": RUSSIAN.encode("utf-16")}))
+        == f"a.txt\n\na.txt\n\n{RUSSIAN}"
+    )
+
+
+def test_names_in_an_archive_are_utf_8_without_a_flag_too(tmp_path: Path) -> None:
+    archive = zipped({"Größe.txt": "Flut"}).replace(b"\x14\0\0\x08", b"\x14\0\0\0")
+    assert extracted(tmp_path, "a.zip", archive) == "Größe.txt\n\nGröße.txt\n\nFlut"
+
+
+@pytest.mark.parametrize(
     "content",
     [
         pytest.param(
