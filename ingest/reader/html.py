@@ -116,6 +116,12 @@ _UNSEEN: Final = frozenset(
 _BEFORE: Final = {"li": "- ", **{f"h{level}": "#" * level + " " for level in range(1, 7)}}
 _SPACES: Final = re.compile(r"[ \t\r\f\v\xa0]+")
 _LINES: Final = re.compile(r"\s*\n\s*\n\s*")
+_VERBATIM: Final = frozenset({"pre", "textarea"})
+# White space of verbatim texts passes as characters that no text has, except around the text.
+_VERBATIM_SPACES: Final = {" ": "\ufdd0", "\t": "\ufdd1", "\n": "\ufdd2"}
+_KEPT: Final = str.maketrans(_VERBATIM_SPACES)
+_RESTORED: Final = {ord(passed): space for space, passed in _VERBATIM_SPACES.items()}
+_AROUND: Final = re.compile(r"(?m)^\ufdd2+|[\ufdd0-\ufdd2]+$")
 
 
 def read(path: Path) -> ReadText:
@@ -135,26 +141,101 @@ def visible_text(source: str) -> str:
         return ""
     spell_formatting(root)
     title = root.findtext(".//title") or ""
-    body = _LINES.sub("\n\n", "\n".join(line.strip() for line in "".join(_pieces(root)).split("\n")))
-    return "\n\n".join(part for part in (" ".join(title.split()), body.strip()) if part)
+    lines = "\n".join(line.strip() for line in "".join(_pieces(root)).split("\n"))
+    body = _AROUND.sub("", _LINES.sub("\n\n", lines)).translate(_RESTORED)
+    return "\n\n".join(part for part in (" ".join(title.split()), body.strip("\n")) if part)
 
 
 def _pieces(root: Any) -> list[str]:
     pieces: list[str] = []
-    unseen = 0
+    unseen = verbatim = 0
+    tables = _Tables()
     for event, element in etree.iterwalk(root, events=("start", "end")):
         name = element.tag if isinstance(element.tag, str) else ""
         if event == "start":
             unseen += name in _UNSEEN
+            verbatim += name in _VERBATIM
             if not unseen:
-                pieces.append(_opening(element, name) + _flat(element.text))
+                if name in _TABLE_PARTS:
+                    tables.enter(element, name, pieces)
+                pieces.append(_opening(element, name) + _flat(element.text, is_verbatim=verbatim > 0))
             continue
+        verbatim -= name in _VERBATIM
         if not unseen:
-            pieces.append("\n" if name in BLOCKS else " | " if name in ("td", "th") else "")
+            if name in _TABLE_PARTS:
+                tables.leave(name, pieces)
+            pieces.append("\n" if name in BLOCKS else "")
         unseen -= name in _UNSEEN
         if not unseen:
-            pieces.append(_flat(element.tail))
+            pieces.append(_flat(element.tail, is_verbatim=verbatim > 0))
     return pieces
+
+
+_CELLS: Final = frozenset({"td", "th"})
+_TABLE_PARTS: Final = _CELLS | {"table", "thead", "tbody", "tfoot", "tr"}
+# Cells with these lay out a page: they keep their lines.
+_LAYOUT: Final = ("table", "h1", "h2", "h3", "h4", "h5", "h6", "article", "section", "main", "nav")
+# Columns that a cell can span: those beyond are not counted.
+_MAX_SPANNED: Final = 100
+_MAX_ROWS_SPANNED: Final = 65_534  # as in browsers
+
+
+class _Columns:
+    """The columns of a table, in which a cell spans columns, and rows below."""
+
+    def __init__(self) -> None:
+        self._row = self._column = self._last = 0
+        self._free_from: list[int] = [0] * _MAX_SPANNED  # by column: the first row that no cell above spans
+
+    def begin_row(self) -> None:
+        self._row += 1
+        self._column = self._last = 0
+
+    def end_spans(self) -> None:
+        """End the spans of rows, which reach no further than their group."""
+        self._free_from = [0] * _MAX_SPANNED
+
+    def advance(self, cell: Any) -> int:
+        """Place a cell, and return the number of columns from the cell before, or from the first column."""
+        while self._column < _MAX_SPANNED and self._free_from[self._column] > self._row:
+            self._column += 1
+        advanced, self._last = self._column - self._last, self._column
+        below = self._row + min(_integer(cell.get("rowspan"), 1), _MAX_ROWS_SPANNED)
+        end = min(self._column + max(_integer(cell.get("colspan"), 1), 1), _MAX_SPANNED)
+        self._free_from[self._column : end] = [below] * (end - self._column)
+        self._column = max(end, self._column + 1)
+        return advanced
+
+
+class _Tables:
+    """The tables around an element, whose rows become one line each."""
+
+    def __init__(self) -> None:
+        self._columns = [_Columns()]
+        self._flat_cells: list[
+            int | None
+        ] = []  # of the cells around: the index of the first piece of a flat one
+
+    def enter(self, element: Any, name: str, pieces: list[str]) -> None:
+        if name == "table":
+            self._columns.append(_Columns())
+        elif name == "tr":
+            self._columns[-1].begin_row()
+        elif name in ("thead", "tbody", "tfoot"):
+            self._columns[-1].end_spans()
+        elif name in _CELLS:
+            pieces.append(" | " * self._columns[-1].advance(element))
+            is_alone = element.getprevious() is None and element.getnext() is None
+            is_flat = not is_alone and next(element.iter(*_LAYOUT), None) is None
+            self._flat_cells.append(len(pieces) if is_flat else None)
+
+    def leave(self, name: str, pieces: list[str]) -> None:
+        if name == "table":
+            self._columns.pop()
+        elif name in _CELLS:
+            start = self._flat_cells.pop()
+            if start is not None:
+                pieces[start:] = [" ".join("".join(pieces[start:]).split())]
 
 
 def _opening(element: Any, name: str) -> str:
@@ -163,6 +244,7 @@ def _opening(element: Any, name: str) -> str:
     return ("\n" if name in BLOCKS else "") + ("" if is_numbered else _BEFORE.get(name, ""))
 
 
-def _flat(text: str | None) -> str:
+def _flat(text: str | None, *, is_verbatim: bool) -> str:
     """Reduce white space, and remove soft hyphens: searches do not find a word that contains one."""
-    return _SPACES.sub(" ", (text or "").replace("\n", " ").replace("\xad", ""))
+    text = (text or "").replace("\xad", "")
+    return text.translate(_KEPT) if is_verbatim else _SPACES.sub(" ", text.replace("\n", " "))

@@ -168,6 +168,15 @@ def test_a_form_becomes_characters(text: str, form: Form, line: str) -> None:
         pytest.param("<p>a<span style='text-decoration:line-through'>b</span>", ["a~~b~~"], id="struck by style"),
         pytest.param("<p>a<span style='vertical-align: super'>2</span>", ["a^2"], id="raised by style"),
         pytest.param("<p><ruby>漢<rp>(</rp><rt>かん</rt><rp>)</rp>字<rt>じ</rt></ruby>です", ["漢字(かんじ)です"], id="ruby"),
+        pytest.param("<table><tr><td rowspan=2>a<td>b<tr><td>c</table>", ["a | b", "| c"], id="a cell of two rows"),
+        pytest.param("<table><tr><td colspan=2>a<td>b<tr><td>c<td>d<td>e</table>", ["a |  | b", "c | d | e"], id="a cell of two columns"),
+        pytest.param("<table><thead><tr><th rowspan=9>a<th>b</thead><tbody><tr><td>c<td>d</table>", ["a | b", "c | d"], id="a cell of more rows than its group has"),
+        pytest.param("<table><tr><td colspan=99999999>a<td>b</table>", ["a" + " | " * 100 + "b"], id="a cell of too many columns"),
+        pytest.param("<table><tr><td><p>a</p><p>b</p><td>c<br>d</table>", ["a b | c d"], id="paragraphs in cells"),
+        pytest.param("<table><tr><td><p>a</p><p>b</p></table>", ["a", "b"], id="a table that is a frame"),
+        pytest.param("<table><tr><td><h2>A</h2><p>b</p><td>c</table>", ["## A", "b\n| c"], id="a table that is a layout"),
+        pytest.param("<pre>\nif a:\n    b()\n</pre>c", ["if a:\n    b()\nc"], id="code"),
+        pytest.param("<textarea>a\n  b</textarea>", ["a\n  b"], id="a field of lines"),
     ],
 )  # fmt: skip
 def test_a_page_is_read_with_its_formatting(tmp_path: Path, source: str, lines: list[str]) -> None:
