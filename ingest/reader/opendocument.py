@@ -103,10 +103,12 @@ def _level(element: Any) -> _Level:
 
 
 _TABLE, _OFFICE, _DRAW = (NAMESPACE % name for name in ("table", "office", "drawing"))
+_COMMENT: Final = f"{_OFFICE}annotation"
 # Deleted content, and elements for programs only.
 _UNSEEN: Final = frozenset(
     {f"{TEXT}tracked-changes", f"{_OFFICE}event-listeners", f"{_OFFICE}forms", f"{TEXT}sequence-decls"}
 )
+_ROW_GROUPS: Final = tuple(f"{_TABLE}table-{name}" for name in ("header-rows", "rows", "row-group"))
 _SPACES: Final = re.compile(r"[ \t\r\n]+")
 _MAX_SPACES: Final = 100
 _MAX_LEVEL: Final = 6
@@ -168,7 +170,7 @@ class _Content:
         self._styles = styles
         self._last_numbers: dict[tuple[str, int], int] = {}
 
-    def blocks(self, parent: Any) -> Iterator[str]:
+    def blocks(self, parent: Iterable[Any]) -> Iterator[str]:
         """Yield paragraphs and tables, also those in sections, lists and frames. Notes follow their paragraph."""
         for element in parent:
             yield from self._block(element)
@@ -224,7 +226,7 @@ class _Content:
                 parts = (child.find(f"{TEXT}ruby-{name}") for name in ("base", "text"))
                 texts = (marked(self._pieces(part, PLAIN, apart)) for part in parts if part is not None)
                 yield with_reading(next(texts, ""), next(texts, "")), form
-            elif tag in (f"{_OFFICE}annotation", f"{_DRAW}text-box"):
+            elif tag in (_COMMENT, f"{_DRAW}text-box"):
                 apart.append(child)
             elif isinstance(tag, str) and tag not in _UNSEEN:
                 yield from self._pieces(child, self._styles.form(child, form), apart)
@@ -247,14 +249,30 @@ class _Content:
         """Yield the rows with their cells, MAX_COLUMNS at most.
         A repeated row is yielded as often as a preview could show it, at most.
         """
-        for row in table.iter(f"{_TABLE}table-row"):
+        for row in _own_rows(table):
             cells: list[str] = []
             for cell in row:
                 if cell.tag in (f"{_TABLE}table-cell", f"{_TABLE}covered-table-cell"):
                     repeated = _number(cell, f"{_TABLE}number-columns-repeated", MAX_COLUMNS - len(cells))
-                    cells += [" ".join(filter(None, self.blocks(cell)))] * repeated
+                    cells += [self._cell(cell)] * repeated
             for _ in range(_number(row, f"{_TABLE}number-rows-repeated", MAX_ROWS + 1)):
                 yield list(cells)
+
+    def _cell(self, cell: Any) -> str:
+        """Return the value of a cell, with its comments behind it."""
+        values = self.blocks(child for child in cell if child.tag != _COMMENT)
+        comments = (" ".join(filter(None, self.blocks(each))) for each in cell.iterchildren(_COMMENT))
+        notes = (f"(Comment: {comment})" for comment in comments)
+        return " ".join((*filter(None, values), *notes))
+
+
+def _own_rows(table: Any) -> Iterator[Any]:
+    """Yield the rows of a table, also those in groups, without those of tables in its cells."""
+    for child in table:
+        if child.tag == f"{_TABLE}table-row":
+            yield child
+        elif child.tag in _ROW_GROUPS:
+            yield from _own_rows(child)
 
 
 def _flat(text: str | None) -> str:
@@ -265,7 +283,7 @@ def _flat(text: str | None) -> str:
 def _label(element: Any) -> str:
     if element.tag == f"{TEXT}note":
         return f"[^{element.findtext(f'{TEXT}note-citation') or ''}]: "
-    return "Comment: " if element.tag == f"{_OFFICE}annotation" else ""
+    return "Comment: " if element.tag == _COMMENT else ""
 
 
 def _marks(element: Any) -> str:

@@ -68,6 +68,22 @@ def test_a_text_of_opendocument(tmp_path: Path) -> None:
     assert text == "## Moon\n\nTwo  tides[^1]\na day\n\n[^1]: A note\n\nitem\n\na | b"
 
 
+@pytest.mark.parametrize(
+    ("kind", "cells", "text"),
+    [
+        pytest.param("spreadsheet", "<office:annotation><text:p>by hand</text:p></office:annotation><text:p>4.2</text:p>", "4.2 (Comment: by hand)", id="a comment"),
+        pytest.param("text", f"<text:p>a</text:p><table:table>{'<table:table-row><table:table-cell><text:p>b</text:p></table:table-cell></table:table-row>' * 2}</table:table>", "a b b", id="a table"),
+    ],
+)  # fmt: skip
+def test_what_a_cell_of_opendocument_contains_is_read_once(
+    tmp_path: Path, kind: str, cells: str, text: str
+) -> None:
+    rows = f"<table:table-row><table:table-cell>{cells}</table:table-cell></table:table-row>"
+    body = f"<office:{kind}><table:table><table:table-header-rows>{rows}</table:table-header-rows></table:table></office:{kind}>"
+    name = "a.ods" if kind == "spreadsheet" else "a.odt"
+    assert outcome(tmp_path, name, opendocument(body, kind))[1].split("\n")[-1] == text
+
+
 def test_sheets_of_opendocument_are_previews_however_often_a_cell_is_repeated(tmp_path: Path) -> None:
     cell = "<table:table-cell {}><text:p>{}</text:p></table:table-cell>"
     row = "<table:table-row {}>{}</table:table-row>"
