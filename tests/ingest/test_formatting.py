@@ -1,5 +1,7 @@
 """Formatting that carries meaning is read in every format alike: scripts, struck words, numbers of lists, readings."""
 
+# ruff: noqa: RUF001  signs and letters of other alphabets
+
 from datetime import datetime, time, timedelta
 from pathlib import Path
 from typing import Any
@@ -233,6 +235,27 @@ def test_the_main_text_of_a_page_keeps_its_formatting(tmp_path: Path) -> None:
 def test_struck_paragraphs_of_rtf_are_struck_each(tmp_path: Path) -> None:
     source = rb"{\rtf1\ansi \strike one\par two\strike0\par {\super n+1}}"
     assert extracted(tmp_path, "application/rtf", source) == "~~one~~\n~~two~~\n^(n+1)"
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        pytest.param(r"10{\super \u8722?6}", "10^−6", id="a minus sign"),
+        pytest.param(r"x{\super \u1055?\u1088?}", "x^Пр", id="letters above the line"),
+        pytest.param(r"x{\sub \u-10187?\u-9138?}y", "x_(𝑎)y", id="a letter of two numbers"),
+        pytest.param(r"{\strike \u1055?\u1088?}", "~~Пр~~", id="struck letters"),
+        pytest.param(r"{\f1 x{\super \'82\'a0}}", "x^あ", id="a letter of two bytes"),
+        pytest.param(
+            r"{\uc2 x{\super \u12354\'82\'a0 b\u1088??} c}", "x^(あ bр) c", id="two characters replace one"
+        ),
+        pytest.param(r"{\uc0 x{\super \u1087}6}", "x^п6", id="nothing replaces one"),
+        pytest.param(r"x{\super \{a\}}", "x^({a})", id="brackets"),
+        pytest.param(r"x{\super n", "x^n", id="an end that is missing"),
+    ],
+)
+def test_letters_of_rtf_are_raised_and_struck_as_digits_are(tmp_path: Path, source: str, text: str) -> None:
+    source = r"{\rtf1\ansi{\fonttbl{\f0\fcharset0 A;}{\f1\fcharset128 B;}}" + source + "}"
+    assert extracted(tmp_path, "application/rtf", source.encode()) == text
 
 
 def test_a_ruby_of_word_is_its_base_with_the_reading_behind_it(tmp_path: Path) -> None:
