@@ -42,7 +42,9 @@ def rename_tag(user: User, tag: str, name: str) -> UsedTag:
     if spelt.lower() != " ".join(tag.split()).lower():
         spelt = names.get(spelt.lower(), spelt)
     _replace(user, tag, spelt)
-    return next(used for used in list_tags(user) if used.name.lower() == spelt.lower())
+    # Another request may have renamed it again, and Postgres has fewer small letters.
+    named = (used for used in list_tags(user) if used.name.lower() == spelt.lower())
+    return next(named, UsedTag(spelt, 0))
 
 
 def delete_tag(user: User, tag: str) -> None:
