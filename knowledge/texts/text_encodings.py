@@ -44,14 +44,14 @@ def as_utf8(content: bytes, charset: str) -> bytes:
     """Convert a content to UTF-8. `charset`: as a server names it; if it is unknown, the content is returned unchanged.
 
     The server's charset overrides the page's own declaration: where they differ, a byte order mark is added, which
-    later readers follow.
+    later readers follow. Content that has a mark is returned unchanged, whatever the server says, as in browsers.
     """
     encoding = encoding_named(charset)
-    if not encoding:
+    if not encoding or content.startswith(tuple(mark for mark, _ in _MARKS)):
         return content
     if encoding == "utf-8":
         says_otherwise = encoding_named(declared_charset(content)) not in ("", "utf-8")
-        return codecs.BOM_UTF8 + content.removeprefix(codecs.BOM_UTF8) if says_otherwise else content
+        return codecs.BOM_UTF8 + content if says_otherwise else content
     text = content.decode(encoding, "replace").encode()
     return codecs.BOM_UTF8 + text if declared_charset(content) else text
 

@@ -53,3 +53,11 @@ def test_what_is_said_beside_a_text_counts_more_than_what_it_declares() -> None:
 def test_a_fetched_page_is_read_as_its_server_says_whatever_it_declares(charset: str) -> None:
     page = f"<meta charset=windows-1251>{JAPANESE}"
     assert decode_certain(as_utf8(page.encode(charset), charset)) == page
+
+
+@pytest.mark.parametrize("charset", ["iso-8859-1", "shift_jis", "utf-8"])
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+def test_a_fetched_page_with_a_mark_is_read_by_it_whatever_its_server_says(
+    encoding: str, charset: str
+) -> None:
+    assert decode_certain(as_utf8(JAPANESE.encode(encoding), charset)) == JAPANESE
