@@ -11,7 +11,17 @@ from typing import Any, Final
 
 from ingest.reader.formatting import PLAIN, Form, marked, with_reading
 from ingest.reader.numbering import Numbering
-from ingest.reader.office_xml import FALLBACK, MATH, R, W, latex, named_if_empty, target_of_field, with_target
+from ingest.reader.office_xml import (
+    FALLBACK,
+    MATH,
+    R,
+    W,
+    latex,
+    named_if_empty,
+    target_of_field,
+    whole_number,
+    with_target,
+)
 from ingest.reader.reading_outcome import ReadText
 from ingest.reader.zip_archive import open_checked
 
@@ -130,10 +140,10 @@ class _Part:
         return f"{label} {text}" if text and label else text
 
     def _row(self, row: Any) -> str:
-        cells: list[str] = []
+        cells = [""] * _columns(row, "trPr", "gridBefore")
         for cell in _inside(row, f"{W}tc"):
             text = " ".join(text for text, _ in self.blocks(cell))
-            cells += [" ".join(text.split()), *[""] * (_span(cell) - 1)]
+            cells += [" ".join(text.split()), *[""] * (_columns(cell, "tcPr", "gridSpan") - 1)]
         return " | ".join(cells)
 
 
@@ -147,10 +157,10 @@ def _inside(element: Any, tag: str) -> Iterator[Any]:
             yield from _inside(child, tag)
 
 
-def _span(cell: Any) -> int:
-    span = cell.find(f"{W}tcPr/{W}gridSpan")
-    value = "1" if span is None else span.get(f"{W}val", "1")
-    return min(int(value), _MAX_SPAN) if value.isdecimal() and value.isascii() else 1
+def _columns(element: Any, properties: str, name: str) -> int:
+    """Return the number of columns that a property of a row or cell names; 0 without it."""
+    number = element.find(f"{W}{properties}/{W}{name}")
+    return 0 if number is None else whole_number(number.get(f"{W}val"), _MAX_SPAN)
 
 
 def _heading_levels(styles: Any) -> dict[str, int]:
@@ -216,9 +226,13 @@ def _form(properties: Any) -> Form:
 
 
 class _Field:
-    """A field, whose instruction stands before its result, both in runs of their own."""
+    """A field, whose instruction stands before its result, both in runs of their own.
 
-    def __init__(self) -> None:
+    begin: index of the first of the pieces in the instruction, which are results of fields in it, and are not shown.
+    """
+
+    def __init__(self, begin: int) -> None:
+        self.begin = begin
         self.instruction: list[str] = []
         self.start: int | None = None  # index of the result among the pieces
 
@@ -281,12 +295,16 @@ class ParagraphText:
     def _pass_field_mark(self, element: Any) -> None:
         kind = element.get(f"{W}fldCharType")
         if kind == "begin":
-            self._fields.append(_Field())
+            self._fields.append(_Field(len(self._pieces)))
         elif kind == "separate" and self._fields:
-            self._fields[-1].start = len(self._pieces)
+            field = self._fields[-1]
+            del self._pieces[field.begin :]
+            field.start = field.begin
         elif kind == "end" and self._fields:
             field = self._fields.pop()
-            if field.start is not None:
+            if field.start is None:
+                del self._pieces[field.begin :]
+            else:
                 self._link(field.start, target_of_field("".join(field.instruction)))
 
     def _instruct(self, element: Any) -> None:

@@ -1,5 +1,6 @@
 """Numbers of lists, targets of links and formulas of slides are read as people see them; a document without words says so."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -170,6 +171,13 @@ def test_rows_that_were_deleted_are_not_read(tmp_path: Path) -> None:
     assert lines(tmp_path, document(body)) == ["kept"]
 
 
+def test_a_row_that_begins_further_right_has_empty_cells_before(tmp_path: Path) -> None:
+    row = "<w:tr><w:trPr>{}</w:trPr><w:tc><w:p><w:r><w:t>{}</w:t></w:r></w:p></w:tc></w:tr>"
+    before = '<w:gridBefore w:val="{}"/>'
+    rows = row.format("", "a") + row.format(before.format(2), "b") + row.format(before.format("9" * 8), "c")
+    assert lines(tmp_path, document(f"<w:tbl>{rows}</w:tbl>")) == [f"a\n |  | b\n{' | ' * 63}c"]
+
+
 def test_a_text_box_is_read_once(tmp_path: Path) -> None:
     box = "<w:txbxContent><w:p><w:r><w:t>boxed</w:t></w:r></w:p></w:txbxContent>"
     mc = "http://schemas.openxmlformats.org/markup-compatibility/2006"
@@ -256,6 +264,36 @@ def test_links_of_word_lead_where_they_do(tmp_path: Path) -> None:
         "[field](https://c.example/)",
         "unclosed",
     ]
+
+
+@pytest.mark.parametrize(
+    ("instruction", "text"),
+    [
+        pytest.param(' IF { MERGEFIELD Sex | F } = "F" "Mrs" "Mr" | Mrs', "Dear Mrs Weber", id="a field with a result"),
+        pytest.param(" ASK Sex { MERGEFIELD Sex | F } ", "Dear  Weber", id="a field without a result"),
+        pytest.param(' HYPERLINK "https://a.example/" | { PAGE | 7 }', "Dear [7](https://a.example/) Weber", id="a field in a result"),
+    ],
+)  # fmt: skip
+def test_results_of_fields_in_an_instruction_are_not_shown(
+    tmp_path: Path, instruction: str, text: str
+) -> None:
+    """A field is written { instruction | result }."""
+    kinds = {"{": "begin", "|": "separate", "}": "end"}
+    body, open_fields = "", []
+    for token in re.split(r"([{|}])", f"Dear {{{instruction}}} Weber"):
+        if token in kinds:
+            body += f'<w:r><w:fldChar w:fldCharType="{kinds[token]}"/></w:r>'
+            open_fields = {
+                "{": [*open_fields, token],
+                "|": [*open_fields[:-1], token],
+                "}": open_fields[:-1],
+            }[token]
+        elif open_fields[-1:] == ["{"]:
+            body += f"<w:r><w:instrText>{token}</w:instrText></w:r>"
+        else:
+            words = token.strip() if open_fields else token
+            body += f'<w:r><w:t xml:space="preserve">{words}</w:t></w:r>'
+    assert lines(tmp_path, document(f"<w:p>{body}</w:p>")) == [text]
 
 
 @pytest.mark.parametrize(
