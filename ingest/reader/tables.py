@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import islice, zip_longest
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import IO, Any, Final, NamedTuple
 
 from ingest.reader.cell_text import Links, cell_text, links_of
 from ingest.reader.office_xml import target_of_formula, with_target
@@ -44,8 +44,15 @@ def read_csv(path: Path) -> ReadText:
     text = decoded.text.removeprefix("\ufeff")
     csv.field_size_limit(len(text) + 1)
     told = _TOLD.match(text)
-    delimiter = told[1] if told else _delimiter(text[:_SAMPLE])
-    rows = csv.reader(io.StringIO(text[told.end() if told else 0 :], newline=""), delimiter=delimiter)
+    begin = told.end() if told else 0
+    sample = text[begin : begin + _SAMPLE]
+    delimiter = told[1] if told else _delimiter(sample)
+    # Quotes behind a delimiter and a blank count if more rows agree then.
+    skips_blanks = delimiter != " " and (
+        _agreement(sample, delimiter, skips_blanks=True) > _agreement(sample, delimiter)
+    )
+    source = io.StringIO(text[begin:], newline="")
+    rows = csv.reader(source, delimiter=delimiter, skipinitialspace=skips_blanks)
     first: list[list[str]] = []
     columns = 0
     for row in islice(filter(None, rows), MAX_ROWS + 1):
@@ -210,13 +217,18 @@ def _cell(value: Any) -> str:
 
 def _delimiter(sample: str) -> str:
     """Return the delimiter by which most rows have the same number of columns, at least two. Quotes are respected."""
-    return max(_DELIMITERS, key=lambda delimiter: _regularity(sample, delimiter))
+    return max(_DELIMITERS, key=lambda delimiter: _agreement(sample, delimiter).share)
 
 
-def _regularity(sample: str, delimiter: str) -> float:
-    """Return the share of rows with the most frequent number of columns above one; 0 if all rows have one column."""
-    rows = csv.reader(io.StringIO(sample, newline=""), delimiter=delimiter)
+class _Agreement(NamedTuple):
+    """The rows with the most frequent number of columns above one. share: of all rows."""
+
+    rows: int
+    share: float
+
+
+def _agreement(sample: str, delimiter: str, *, skips_blanks: bool = False) -> _Agreement:
+    rows = csv.reader(io.StringIO(sample, newline=""), delimiter=delimiter, skipinitialspace=skips_blanks)
     counts = Counter(len(row) for row in islice(filter(None, rows), _SAMPLE_ROWS))
-    widths = [width for width in counts if width > 1]
-    most = max(widths, key=lambda width: counts[width], default=0)
-    return counts[most] / counts.total() if most else 0.0
+    most = max((counts[width] for width in counts if width > 1), default=0)
+    return _Agreement(most, most / counts.total() if most else 0.0)
