@@ -86,7 +86,7 @@ class AccountAdmin(UserAdmin[User]):
     readonly_fields = ("today",)
 
     def get_readonly_fields(self, request: HttpRequest, obj: User | None = None) -> Any:
-        """One that is being deleted is not activated again: the sweeper goes on (decision 0080)."""
+        """Add `is_active` of an account that is being deleted: the sweeper goes on, active or not (decision 0080)."""
         is_deleted = obj is not None and AccountDeletion.objects.filter(user=obj).exists()
         return [*super().get_readonly_fields(request, obj), *(["is_active"] if is_deleted else [])]
 

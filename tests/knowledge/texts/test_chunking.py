@@ -1,5 +1,7 @@
 """Splitting texts into chunks."""
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -34,7 +36,7 @@ def test_a_sentence_is_repeated_in_scripts_without_white_space() -> None:
     text = sentence * 300
     chunks = list(split_chunks(text))
     assert len(chunks) > 2
-    for before, after in zip(chunks, chunks[1:], strict=False):
+    for before, after in pairwise(chunks):
         assert after.text.startswith(sentence)
         assert 0 < before.start + len(before.text) - after.start <= OVERLAP_CHARACTERS
 
