@@ -127,15 +127,15 @@ def purge_contents() -> int:
 def compare_storage() -> int:
     """Delete blobs that never got a row, and log rows whose blob is gone; return how many were deleted.
 
-    Without rows, or if most blobs have none, nothing is deleted: DATABASE_URL may name another database than the storage's.
+    If most blobs have none, nothing is deleted: DATABASE_URL may name another database than the storage's.
     """
     found = blobs.compare_with_rows(timezone.now() - UNREFERENCED_FOR)
     if found.missing:
         logger.error(
             "%s files have lost their content, among them %s", len(found.missing), found.missing[:10]
         )
-    if found.unreferenced and found.is_of_others:
-        message = "the storage has %s contents without a row, and rows name %s: none is deleted. Is the database that of the storage?"
+    if found.is_of_others:
+        message = "the storage has %s contents without a row, and %s with one: none is deleted. Is the database that of the storage?"
         logger.error(message, len(found.unreferenced), found.referred)
         return 0
     return sum(map(blobs.discard, found.unreferenced))

@@ -124,12 +124,8 @@ def purge_deleted() -> int:
     return len(gone)
 
 
-# So many uploads may have been broken off.
-_FEW: Final = 10
-
-
 class Comparison(NamedTuple):
-    """Paths of blobs that no file refers to, and of files whose blob is gone. referred: how many blobs rows name."""
+    """Paths of blobs that no file refers to, and of files whose blob is gone. referred: how many blobs have a row."""
 
     unreferenced: list[str]
     missing: list[str]
@@ -138,7 +134,7 @@ class Comparison(NamedTuple):
     @property
     def is_of_others(self) -> bool:
         """Whether the storage rather belongs to another database, or the rows were lost."""
-        return self.referred == 0 or len(self.unreferenced) > max(self.referred, _FEW)
+        return len(self.unreferenced) > self.referred
 
 
 def compare_with_rows(older_than: datetime) -> Comparison:
@@ -150,7 +146,7 @@ def compare_with_rows(older_than: datetime) -> Comparison:
     unreferenced = [path for path in sorted(stored - referred) if _is_older(path, older_than)]
     # Checked again: a blob stored after the listing is not missing.
     missing = [path for path in sorted(referred - stored) if not default_storage.exists(path)]
-    return Comparison(unreferenced, missing, len(referred))
+    return Comparison(unreferenced, missing, len(referred & stored))
 
 
 def _stored_paths() -> Iterator[str]:

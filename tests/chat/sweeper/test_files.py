@@ -229,10 +229,11 @@ def test_a_storage_of_another_database_keeps_its_contents(file: File, media: Any
         (folder / f"of-others-{number}").write_bytes(b"x")
         age(folder / f"of-others-{number}", 3700)
     assert swept_files.compare_storage() == 0
-    assert "the storage has 20 contents without a row, and rows name 1: none is deleted" in caplog.text
-    File.objects.all().delete()
-    (folder / str(file.pk)).unlink(missing_ok=True)
-    for number in range(3, 20):
-        (folder / f"of-others-{number}").unlink()
+    assert "the storage has 20 contents without a row, and 1 with one: none is deleted" in caplog.text
+    # The other database has as many files, whose contents are elsewhere.
+    (folder / str(file.pk)).unlink()
+    File.objects.bulk_create(
+        File(owner=file.owner, name="elsewhere", content=f"files/elsewhere-{number}") for number in range(40)
+    )
     assert swept_files.compare_storage() == 0
-    assert len([*folder.iterdir()]) == 3
+    assert len([*folder.iterdir()]) == 20
