@@ -121,7 +121,7 @@ _VERBATIM: Final = frozenset({"pre", "textarea"})
 _VERBATIM_SPACES: Final = {" ": "\ufdd0", "\t": "\ufdd1", "\n": "\ufdd2"}
 _KEPT: Final = str.maketrans(_VERBATIM_SPACES)
 _RESTORED: Final = {ord(passed): space for space, passed in _VERBATIM_SPACES.items()}
-_AROUND: Final = re.compile(r"(?m)^\ufdd2+|[\ufdd0-\ufdd2]+$")
+_PASSED: Final = "".join(_VERBATIM_SPACES.values())
 
 
 def read(path: Path) -> ReadText:
@@ -142,7 +142,11 @@ def visible_text(source: str) -> str:
     spell_formatting(root)
     title = root.findtext(".//title") or ""
     lines = "\n".join(line.strip() for line in "".join(_pieces(root)).split("\n"))
-    body = _AROUND.sub("", _LINES.sub("\n\n", lines)).translate(_RESTORED)
+    # Not by an expression: of a long run that text follows, it would try each end.
+    trimmed = (
+        line.lstrip(_VERBATIM_SPACES["\n"]).rstrip(_PASSED) for line in _LINES.sub("\n\n", lines).split("\n")
+    )
+    body = "\n".join(trimmed).translate(_RESTORED)
     return "\n\n".join(part for part in (" ".join(title.split()), body.strip("\n")) if part)
 
 

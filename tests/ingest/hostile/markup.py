@@ -51,6 +51,7 @@ FILES: Final = {
     "deep.svg": lambda _: b"<svg>" + b"<g>" * 200_000,
     "deep.html": lambda _: b"<div>" * 200_000 + b"x",
     "deep-inline.html": lambda _: b"<b><i>" * 100_000 + b"x",
+    "verbatim.html": lambda _: b"<pre>a" + b" " * 500_000 + b"b</pre>",
     "misnested.html": lambda _: b"<b><p></b>" * 50_000 + b"x",
     "formatting.html": lambda _: b"<p>" + b"".join(b"<font a=%d>" % n for n in range(20_000)) + b"</p><p>x" * 50,
     "tables.html": lambda _: b"<table>" * 5_000 + b"<td>x",
