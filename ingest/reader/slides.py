@@ -5,7 +5,7 @@ lists.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import groupby
+from itertools import groupby, islice
 from pathlib import Path
 from typing import Any, Final
 
@@ -91,6 +91,7 @@ class _Slide:
 
 _MAX_POINTS: Final = 32_000  # of a series, as in Excel
 _MAX_LEVELS: Final = 8  # of categories
+_MAX_SERIES: Final = 255  # of a chart, as in Excel
 
 
 def _chart_rows(chart: Any) -> Iterator[str]:
@@ -98,7 +99,7 @@ def _chart_rows(chart: Any) -> Iterator[str]:
     dates = chart.find(f"{CHART}date1904")
     is_from_1904 = dates is not None and dates.get("val", "1") in ("1", "true")
     head: list[str] = []
-    for series in chart.iter(f"{CHART}ser"):
+    for series in islice(chart.iter(f"{CHART}ser"), _MAX_SERIES):
         name = " ".join(element.text or "" for element in series.iterfind(f"{CHART}tx//{CHART}v"))
         points = {
             kind: _points(series.find(f"{CHART}{kind}"), is_from_1904=is_from_1904)
