@@ -47,9 +47,9 @@ def read_csv(path: Path) -> ReadText:
     begin = told.end() if told else 0
     sample = text[begin : begin + _SAMPLE]
     delimiter = told[1] if told else _delimiter(sample)
-    # Quotes behind a delimiter and a blank count if more rows agree then.
-    skips_blanks = delimiter != " " and (
-        _agreement(sample, delimiter, skips_blanks=True) > _agreement(sample, delimiter)
+    # Quotes behind a delimiter and a blank count if as many rows agree then.
+    skips_blanks = f'{delimiter} "' in sample and (
+        _agreement(sample, delimiter, skips_blanks=True) >= _agreement(sample, delimiter)
     )
     source = io.StringIO(text[begin:], newline="")
     rows = csv.reader(source, delimiter=delimiter, skipinitialspace=skips_blanks)

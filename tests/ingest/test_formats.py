@@ -34,6 +34,7 @@ def outcome(folder: Path, name: str, content: bytes) -> tuple[Outcome, str]:
         pytest.param("Tides of May\n\nday\tmetres\n1\t2\n3\t4\n", ["Tides of May", "day | metres", "1 | 2", "3 | 4"], id="a title above"),
         pytest.param('name, towns\nAnna, "Bonn, Ulm"\nJo, "Bonn"\n', ["name | towns", "Anna | Bonn, Ulm", "Jo | Bonn"], id="blanks before quotes"),
         pytest.param('id, "note, long"\n1, "x;\ny, z"\n2, "z"\n', ["id | note, long", "1 | x; y, z", "2 | z"], id="breaks in cells with blanks before quotes"),
+        pytest.param('a, "b, c", d\n1, "2, 3", 4\n', ["a | b, c | d", "1 | 2, 3 | 4"], id="blanks before quotes in each row"),
         pytest.param('size, name\n5, "inch\n7, foot\n9, mile\n', ["size | name", '5 | "inch', "7 | foot", "9 | mile"], id="a quote that stays open"),
         pytest.param("name\nAnna\n", ["name", "Anna"], id="one column"),
     ],
