@@ -44,10 +44,13 @@ def as_utf8(content: bytes, charset: str) -> bytes:
     """Convert a content to UTF-8. `charset`: as a server names it; if it is unknown, the content is returned unchanged.
 
     The server's charset overrides the page's own declaration: where they differ, a byte order mark is added, which
-    later readers follow. Content that has a mark is returned unchanged, whatever the server says, as in browsers.
+    later readers follow. A mark of the content counts more than what the server says, as in browsers.
     """
+    marked = next((encoding for mark, encoding in _MARKS if content.startswith(mark)), "")
+    if marked:
+        return codecs.BOM_UTF8 + content.decode(marked, "replace").encode()
     encoding = encoding_named(charset)
-    if not encoding or content.startswith(tuple(mark for mark, _ in _MARKS)):
+    if not encoding:
         return content
     if encoding == "utf-8":
         says_otherwise = encoding_named(declared_charset(content)) not in ("", "utf-8")
