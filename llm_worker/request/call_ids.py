@@ -63,7 +63,7 @@ def refused_ids(said: str, messages: LanguageModelInput) -> str:
     calls = [(message, call) for message in messages for call in message.calls]
     if calls and _REFUSES_LENGTH.search(said):
         return dialect.SHORT_CALL_IDS
-    has_longer = any(len(_server_id(message, call)) > ID_CHARACTERS for message, call in calls)
+    has_longer = any(len(_server_id(message, call) or call.id) > ID_CHARACTERS for message, call in calls)
     return dialect.SERVER_CALL_IDS if has_longer and _MISSES_ITS_OWN.search(said) else ""
 
 
@@ -71,7 +71,7 @@ def _server_ids(message: Message, *, is_any_length: bool) -> dict[str, str]:
     """Map the stored ids of the calls to the ids that the server of this request gave, or accepts."""
     given = {call.id: _server_id(message, call) for call in message.calls}
     return {
-        **{own: f"call_{_digest(own)}" for own in given if not OWN_ID.fullmatch(own)},
+        **{own: f"call_{_digest(own)}" for own in given if not (is_any_length or OWN_ID.fullmatch(own))},
         **{
             own: sent for own, sent in given.items() if sent and (is_any_length or len(sent) <= ID_CHARACTERS)
         },
