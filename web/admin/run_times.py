@@ -187,7 +187,7 @@ def _draw_calls(timeline: Timeline, calls: Iterable[ToolCall]) -> None:
     for call in calls:
         lane = lane or timeline.add_lane(_("tool calls"), "tone-5")
         took = timedelta(milliseconds=call.duration_ms or 0)
-        title = f"{call.name}: {_(call.status)}, {call.duration_ms or '?'} ms"
+        title = f"{call.name}: {_(call.status)}, {'?' if call.duration_ms is None else call.duration_ms} ms"
         timeline.add_bar(lane, call.created_at, call.created_at + took, title, call.name)
 
 

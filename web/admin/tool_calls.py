@@ -41,7 +41,9 @@ _CALLED: Final = Statement(
     """
     SELECT CASE WHEN %(by_server)s THEN split_part(name, %(separator)s, 1) ELSE name END AS called_name, count(*), count(*) FILTER (WHERE called.status = 'failed'), count(*) FILTER (WHERE called.status = 'unknown'),
         count(*) FILTER (WHERE called.status = 'refused'),
-        percentile_cont(0.5) WITHIN GROUP (ORDER BY duration_ms), percentile_cont(0.95) WITHIN GROUP (ORDER BY duration_ms)
+        -- A question that its user has answered took none.
+        percentile_cont(0.5) WITHIN GROUP (ORDER BY NULLIF(duration_ms, 0)),
+        percentile_cont(0.95) WITHIN GROUP (ORDER BY NULLIF(duration_ms, 0))
     FROM chat_toolcall called JOIN chat_run ON chat_run.id = called.run_id AND NOT chat_run.is_imported
     WHERE called.created_at >= %(since)s AND starts_with(name, %(prefix)s)
         AND (NOT %(by_server)s OR split_part(name, %(separator)s, 1) IN (SELECT name FROM chat_mcpserver))
