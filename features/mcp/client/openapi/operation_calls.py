@@ -129,15 +129,15 @@ async def _fetch(request: GuardedRequest, resolve: Resolver) -> tuple[bytes, str
 
 
 async def _receive(response: GuardedResponse) -> Received:
-    """Receive the content, or its beginning. Raises CallLost if none of it can be read."""
+    """Receive the content, or its beginning. Raises CallLost if none can be read, unless the server has refused."""
     content, is_cut = bytearray(), False
     try:
         async for piece in response.pieces():
             content += piece
     except UrlRefused as refused:
-        if not content:
+        if not content and not 400 <= response.status < 500:
             raise CallLost(f"The server's answer cannot be read ({refused.code}).") from refused
-        is_cut = True
+        is_cut = bool(content)
     return Received(response.status, response.headers.get("Content-Type", ""), bytes(content), is_cut)
 
 
