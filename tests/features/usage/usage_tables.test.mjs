@@ -75,3 +75,21 @@ test("a limit that is set later is shown within an hour", async () => {
   assert.match(element.textContent, /90%/);
   mock.timers.reset();
 });
+
+test("a daily limit that is raised is not shown for longer than an hour", async () => {
+  mock.timers.enable({ apis: ["setTimeout"] });
+  const resets_at = new Date(Date.now() + 80_000_000).toISOString();
+  const element = { hidden: true, textContent: "" };
+  const answers = [10, 100].map((max) => [{ ...use("tokens_per_day", 9, max, "tokens"), resets_at }]);
+  globalThis.fetch = async () => ({ ok: true, status: 200, text: async () => JSON.stringify(answers.shift()) });
+  new LimitStatus(element);
+  const seen = async (is) => {
+    for (let i = 0; !is() && i < 1_000; i++) await new Promise(setImmediate);
+  };
+  await seen(() => !element.hidden);
+  assert.match(element.textContent, /90%/);
+  mock.timers.tick(3_600_000);
+  await seen(() => element.hidden);
+  assert.equal(element.hidden, true);
+  mock.timers.reset();
+});

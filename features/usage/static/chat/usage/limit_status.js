@@ -12,8 +12,6 @@ const WATCHED = 0.7;
 const PAUSE_MS = 400;
 /** Limits may be set, or a quota may fill, without an event. */
 const REREAD_MS = 3_600_000;
-/** A timer's longest time is 24.8 days; a day is enough here. */
-const LONGEST_MS = 86_400_000;
 const CAUSES = new Set(["turn_started", "run_continued", "overall_stop", "session_changed", "session_deleted", "file"]);
 
 const CODES = new Set(["runs_per_day", "tokens_per_day", "cost_per_day", "sessions", "stored_bytes"]);
@@ -56,7 +54,7 @@ export class LimitStatus {
     this.element.hidden = !text;
     if (this.element.textContent !== text) this.element.textContent = text;
     if (text && fullest.resets_at)
-      this.#readIn(Math.min(LONGEST_MS, Math.max(PAUSE_MS, Date.parse(fullest.resets_at) - Date.now())));
+      this.#readIn(Math.min(REREAD_MS, Math.max(PAUSE_MS, Date.parse(fullest.resets_at) - Date.now())));
   }
 }
 
