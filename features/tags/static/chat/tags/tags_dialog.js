@@ -132,7 +132,8 @@ class TagsDialog {
       yes: t("Rename"),
       look: "question form",
       fields,
-      save: (/** @type {{name: string}} */ { name: next }) => renameTag(name, next),
+      // What is saved before names the tag as it was.
+      save: async (/** @type {{name: string}} */ { name: next }) => (await this.latest, renameTag(name, next)),
     });
     if (renamed) this.#replace(name, renamed.name);
   }
