@@ -162,6 +162,7 @@ def test_a_chat_is_moved_into_a_project_and_out_of_it(reader: Reader, stack: Sta
     expect(chats(page)).to_have_count(0)
     page.locator("#sessions li").get_by_role("link").click()
     expect(page.locator("#project-link")).to_be_hidden()
+    expect(reader.answers).to_have_count(2)  # the chat is open
     reader.send("After")
     reader.expect_echo("After", index=2)
     assert INSTRUCTIONS not in asked(stack, "After")
