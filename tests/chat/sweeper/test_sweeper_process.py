@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterator
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 
 from chat.sweeper import process
 from chat.sweeper.process import Sweeper
@@ -45,15 +45,12 @@ def test_a_row_that_others_have_locked_keeps_a_job_from_no_other(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def wait_too_long(_: object) -> None:
-        with connection.cursor() as cursor:
-            cursor.execute("SET statement_timeout = 10")
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("SET LOCAL statement_timeout = 10")
             cursor.execute("SELECT pg_sleep(60)")
 
     monkeypatch.setattr(process.SessionUpkeep, "work", wait_too_long)
     monkeypatch.setattr(process, "delete_accounts", lambda: os.kill(os.getpid(), signal.SIGTERM))
-    try:
-        Sweeper().run()
-    finally:
-        connection.close()
+    Sweeper().run()
     assert "SessionUpkeep is busy, the next sweep tries again" in caplog.text
     assert "sweeping waits for Postgres" not in caplog.text
