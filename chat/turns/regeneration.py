@@ -71,11 +71,8 @@ class AnswerColumns(NamedTuple):
         replaced = next((run for run in runs if run.pk == replace), None)
         if replace and replaced is None:
             raise ApiError("run_not_found", field="replace")
-        place = (
-            (replaced or current or max(runs, key=lambda run: run.created_at)).turn.columns_id
-            if runs
-            else None
-        )
+        chosen = replaced or current or max(runs, key=lambda run: run.created_at, default=None)
+        place = chosen.turn.columns_id if chosen else None
         newest = {run.model_index: run for run in runs if run.turn.columns_id == place}
         stays_aside = (
             replaced is not None

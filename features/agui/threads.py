@@ -5,7 +5,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 from uuid import UUID, uuid5
 
-from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.db.models import Q, QuerySet
 from msgspec import UNSET, UnsetType
@@ -32,7 +31,7 @@ from features.agui.run_input import (
     split_around,
 )
 from features.openai.authentication import Caller
-from features.openai.conversation import Exchange, ToldInput
+from features.openai.conversation import MAX_TOLD_CHARACTERS, Exchange, ToldInput
 from features.openai.errors import inside
 from features.openai.files import stored_files
 from features.openai.offered_models import NO_MODEL, find_model, next_model, unnamed_model
@@ -272,7 +271,7 @@ class _Thread:
         self, history: Sequence[Exchange], question: Exchange, body: TurnBody, agent: Agent | None
     ) -> Run:
         """Open the chat of the thread, and ask there."""
-        body.check(settings.MAX_RUN_CHARACTERS)
+        body.check(MAX_TOLD_CHARACTERS)
         models = body.models or [""]
         session = open_session(self._caller.user, history, model=models[0], agent=agent, id=self._own_pk)
         run = start_run(session, body, question, self._body.caller_tools, is_new=False)

@@ -6,7 +6,6 @@ from contextlib import aclosing
 from functools import partial
 from typing import Any, Final
 
-from django.conf import settings
 from django.http import JsonResponse
 from msgspec import UNSET, UnsetType, json
 
@@ -16,6 +15,7 @@ from chat.protocol.answer import Answer
 from chat.runs.cancellation import stop_run
 from features.openai.authentication import Caller
 from features.openai.chat_body import OpenAIChatBody
+from features.openai.conversation import MAX_TOLD_CHARACTERS
 from features.openai.errors import ObjectName, OpenAIErrorAnswer, OpenAIErrorMembers, convert_error
 from features.openai.files import stored_files
 from features.openai.offered_models import find_model
@@ -69,7 +69,7 @@ def start_chat(caller: Caller, body: OpenAIChatBody) -> Run:
     agent = named if isinstance(named, Agent) else None
     with named_as_sent(_FIELDS):
         turn_body = body.turn_body([] if agent else [named.name])
-        turn_body.check(settings.MAX_RUN_CHARACTERS)
+        turn_body.check(MAX_TOLD_CHARACTERS)
         *history, question = body.exchanges
         tools = body.caller_tools
         with stored_files(caller, body.exchanges, body.inline_files):

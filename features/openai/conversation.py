@@ -19,6 +19,8 @@ from chat.turns.request import MAX_INSTRUCTIONS_CHARACTERS
 from features.openai.errors import inside
 
 MAX_CALL_ID_CHARACTERS: Final = 200
+# Of a message or an output that a program tells: it sends whole files.
+MAX_TOLD_CHARACTERS: Final = settings.MAX_RUN_CHARACTERS
 MAX_CALLS: Final = 128
 MAX_INLINE_FILES: Final = 32
 _DATA_URL: Final = re.compile(
@@ -270,13 +272,9 @@ def check_name(field_name: str, value: Any, longest: int) -> str:
 
 
 def check_length(text: str) -> str:
-    """Return the text of a message or an output. Raises ApiError if it is longer than an answer can be.
-
-    Programs send whole files.
-    """
-    most = settings.MAX_RUN_CHARACTERS
-    if len(text) > most:
-        raise ApiError("message_too_long", limit=most, size=len(text))
+    """Return the text of a message or an output. Raises ApiError if it is too long."""
+    if len(text) > MAX_TOLD_CHARACTERS:
+        raise ApiError("message_too_long", limit=MAX_TOLD_CHARACTERS, size=len(text))
     return text
 
 

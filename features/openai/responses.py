@@ -7,7 +7,6 @@ from functools import partial
 from typing import Annotated, Any, Final
 from uuid import UUID
 
-from django.conf import settings
 from django.db import transaction
 from django.db.models import QuerySet
 from msgspec import UNSET, json, structs
@@ -30,7 +29,7 @@ from chat.turns.deletion import delete_message
 from chat.turns.request import TurnBody
 from features.openai.approvals import answer_approvals
 from features.openai.authentication import Caller
-from features.openai.conversation import ToldInput
+from features.openai.conversation import MAX_TOLD_CHARACTERS, ToldInput
 from features.openai.errors import ObjectName, inside
 from features.openai.files import stored_files
 from features.openai.models import RequestMembers, ResponseRequest
@@ -172,7 +171,7 @@ def _ask(
     *history, question = body.exchanges
     tools = body.caller_tools
     turn_body = body.turn_body(models)
-    turn_body.check(settings.MAX_RUN_CHARACTERS)
+    turn_body.check(MAX_TOLD_CHARACTERS)
     session = _find_session(caller, body, turn_body)
     if session is not None and (history or question.rounds):
         raise ApiError("invalid_value", "A conversation that is stored is not told again.", field="text")

@@ -5,7 +5,6 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
-from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.utils import timezone
@@ -25,7 +24,7 @@ from chat.turns.insert import StartedTurn
 from chat.turns.regeneration import RegenerationBody, regenerate_turn
 from chat.turns.request import MAX_FILES, TurnBody
 from chat.turns.start import start_turn
-from features.openai.conversation import Exchange, rows_of
+from features.openai.conversation import MAX_TOLD_CHARACTERS, Exchange, rows_of
 from features.openai.models import ResponseRequest
 from features.openai.offered_models import NO_MODEL, next_model
 from features.openai.response_parts import NO_RESPONSE, load_run
@@ -100,7 +99,7 @@ def start_run(
     try:
         turn_body.models = turn_body.models or [next_model(session)]
         with transaction.atomic():
-            started = start_turn(session, turn_body, settings.MAX_RUN_CHARACTERS)
+            started = start_turn(session, turn_body, MAX_TOLD_CHARACTERS)
             if is_new and session.agent_id != agent:
                 raise ApiError("not_found", NO_MODEL, field="models")
             run = _begin(started, rows_of(exchange.rounds), [], tools)

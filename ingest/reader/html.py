@@ -216,9 +216,8 @@ class _Tables:
 
     def __init__(self) -> None:
         self._columns = [_Columns()]
-        self._flat_cells: list[
-            int | None
-        ] = []  # of the cells around: the index of the first piece of a flat one
+        # Of the cells around: the index of the first piece of a flat one.
+        self._flat_cells: list[int | None] = []
 
     def enter(self, element: Any, name: str, pieces: list[str]) -> None:
         if name == "table":

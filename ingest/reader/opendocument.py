@@ -261,7 +261,9 @@ class _Content:
     def _cell(self, cell: Any) -> str:
         """Return the value of a cell, with its comments behind it."""
         values = self.blocks(child for child in cell if child.tag != _COMMENT)
-        comments = (" ".join(filter(None, self.blocks(each))) for each in cell.iterchildren(_COMMENT))
+        comments = (
+            " ".join(filter(None, self.blocks(annotation))) for annotation in cell.iterchildren(_COMMENT)
+        )
         notes = (f"(Comment: {comment})" for comment in comments)
         return " ".join((*filter(None, values), *notes))
 

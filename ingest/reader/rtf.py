@@ -54,7 +54,7 @@ class _Piece(NamedTuple):
 def _with_marks(source: str) -> Iterator[str]:
     """Yield the source with marks around texts that are struck, above or below the line."""
     is_open = False
-    for (form, is_text), group in groupby(_pieces(source), key=lambda each: (each.form, each.text != "")):
+    for (form, is_text), group in groupby(_pieces(source), key=lambda piece: (piece.form, piece.text != "")):
         for piece in [_scripted(group)] if is_text and form.script else group:
             if is_open and (piece.word in _BREAKS or not form.is_struck):
                 yield "~~"
@@ -102,7 +102,7 @@ def _text(token: re.Match[str]) -> str:
 def _scripted(pieces: Iterable[_Piece]) -> _Piece:
     """Join adjacent texts above or below the line, in a group without replacements."""
     *_, last = texts = list(pieces)
-    text = "".join(re.sub(r"[\r\n]", "", each.text) for each in texts)
+    text = "".join(re.sub(r"[\r\n]", "", piece.text) for piece in texts)
     written = "".join(map(_escaped, scripted(text, last.form.script)))
     return _Piece(f"{{\\uc0 {written}}}", "", text, last.form)
 

@@ -118,7 +118,7 @@ def _points(source: Any, *, is_from_1904: bool) -> list[str]:
     """Return the points of a series at their places, with empty ones in gaps. Names of groups precede categories."""
     if source is None:
         return []
-    counts = [whole_number(each.get("val"), _MAX_POINTS) for each in source.iter(f"{CHART}ptCount")]
+    counts = [whole_number(count.get("val"), _MAX_POINTS) for count in source.iter(f"{CHART}ptCount")]
     labels = [""] * (max(counts) if counts else min(len(list(source.iter(f"{CHART}pt"))), _MAX_POINTS))
     shared_format = source.findtext(f".//{CHART}formatCode", "")
     innermost, *outer = list(source.iter(f"{CHART}lvl"))[:_MAX_LEVELS] or [source]
@@ -128,7 +128,7 @@ def _points(source: Any, *, is_from_1904: bool) -> list[str]:
             value, code = point.findtext(f"{CHART}v", ""), point.get("formatCode", shared_format)
             labels[place] = _formatted(value, code, is_from_1904=is_from_1904) if code else value
     for level in outer:
-        names = {each.get("idx"): each.findtext(f"{CHART}v", "") for each in level.iter(f"{CHART}pt")}
+        names = {point.get("idx"): point.findtext(f"{CHART}v", "") for point in level.iter(f"{CHART}pt")}
         group = ""
         for place, label in enumerate(labels):
             group = names.get(str(place), group)

@@ -168,17 +168,11 @@ class _Transport(httpx2.AsyncBaseTransport):
                 response = await opened.enter_async_context(send(sent, _LIMITS, self._resolve))
         except (UrlRefused, TimeoutError, ValueError) as error:
             await opened.aclose()
-            code = error.code if isinstance(error, UrlRefused) else "timeout"
-            is_lost = (
-                isinstance(error, UrlRefused)
-                and error.was_sent
-                and _read_message(body).get("method") == "tools/call"
-            )
-            status = LOST if is_lost else NOT_SENT
+            refused = error if isinstance(error, UrlRefused) else UrlRefused("timeout")
+            is_lost = refused.was_sent and _read_message(body).get("method") == "tools/call"
+            status, problem = (LOST, "did not answer") if is_lost else (NOT_SENT, "cannot be reached")
             self._server.note(request, status)
-            self._server.problem = (
-                f"The server {'did not answer' if is_lost else 'cannot be reached'} ({code})."
-            )
+            self._server.problem = f"The server {problem} ({refused.code})."
             return httpx2.Response(status)
         self._server.note(request, response.status, response.headers.get("Location", ""))
         body_stream = _Body(self._server, opened, response)

@@ -71,8 +71,8 @@ def test_the_server_that_gave_an_id_is_sent_it_again_a_long_one_only_if_it_insis
 @given(st.lists(st.lists(ids, min_size=1, max_size=4, unique=True), max_size=4))
 def test_ids_that_a_program_tells_are_sent_in_the_alphabet_of_all_servers(rounds: list[list[str]]) -> None:
     called = sent(conversation(*rounds, [LONG, "functions.act:0"]))
-    assert all(re.fullmatch(r"[a-zA-Z0-9_-]{1,40}", name) for each in called for name in each)
-    assert [len(set(each)) for each in called] == [*map(len, rounds), 2]
+    assert all(re.fullmatch(r"[a-zA-Z0-9_-]{1,40}", name) for names in called for name in names)
+    assert [len(set(names)) for names in called] == [*map(len, rounds), 2]
 
 
 def test_members_of_a_call_stay_with_it() -> None:
